@@ -1,0 +1,122 @@
+"""Settings, read once into a frozen record. Flags beat the environment beats the file beats this."""
+
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from pipeline import clock, resources
+from pipeline.errors import ConfigError
+
+CLAUDE_FOLDERS = (".claude", ".config/claude")
+"""Folders of Claude Code under the user's home; the second was seen in transcripts of 2025."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Everything that can be set. Paths are absolute."""
+
+    home: Path
+    """Holds config.toml, ledger/, local_cases/ and the user's own rules/."""
+    claude_dirs: tuple[Path, ...]
+    """Roots that may hold `projects/`."""
+    timezone: ZoneInfo
+    """Decides which local day a case belongs to."""
+    include_headless: bool = False
+    """Take the prompts of `claude -p` and SDK sessions too (a program may have typed them)."""
+    noticed: bool = True
+    """Collect what review agents, guard hooks and the agent itself said about mistakes."""
+    exclude: tuple[str, ...] = ()
+    """Working folders whose sessions are never read (each with everything below it)."""
+
+    @property
+    def local_cases(self) -> Path:
+        """The private folder of all state."""
+        return self.home / "local_cases"
+
+    @property
+    def judge_folder(self) -> Path:
+        """Where our own model calls run; its sessions are never mined."""
+        return self.local_cases / "judge"
+
+
+def load(
+    home: Path | None = None,
+    claude_dirs: Sequence[Path] = (),
+    file: Path | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> Config:
+    """The settings of this call. Raises ConfigError for unknown keys and wrong types."""
+    chosen = _home(home, environ)
+    path = file or chosen / "config.toml"
+    values = _read(path, required=file is not None)
+    known = {
+        "claude_dirs": list,
+        "timezone": str,
+        "include_headless": bool,
+        "noticed": bool,
+        "exclude": list,
+    }
+    for key, value in values.items():
+        if key not in known:
+            raise ConfigError(
+                f"{path}: unknown key {key!r}", f"known keys: {', '.join(sorted(known))}"
+            )
+        if not isinstance(value, known[key]) or (
+            known[key] is list and not all(isinstance(item, str) for item in value)
+        ):
+            wanted = "list of strings" if known[key] is list else known[key].__name__
+            raise ConfigError(f"{path}: {key} must be a {wanted}", "mend the value")
+    return Config(
+        home=chosen,
+        claude_dirs=_claude_dirs(claude_dirs, values.get("claude_dirs", []), environ),
+        timezone=clock.zone(values.get("timezone")),
+        include_headless=values.get("include_headless", False),
+        noticed=values.get("noticed", True),
+        exclude=tuple(os.path.normpath(Path(p).expanduser()) for p in values.get("exclude", [])),
+    )
+
+
+def _home(flag: Path | None, environ: Mapping[str, str]) -> Path:
+    """--home, else $TWICE_TOLD_HOME, else the checkout we run from, else the XDG data folder."""
+    if flag or environ.get("TWICE_TOLD_HOME"):
+        return Path(flag or environ["TWICE_TOLD_HOME"]).expanduser().absolute()
+    data = environ.get("XDG_DATA_HOME", "")
+    base = Path(data) if os.path.isabs(data) else _user_home(environ) / ".local" / "share"
+    return resources.checkout() or base / "twice-told"
+
+
+def _user_home(environ: Mapping[str, str]) -> Path:
+    return Path(environ["HOME"]) if environ.get("HOME") else Path("~").expanduser()
+
+
+def _read(path: Path, required: bool) -> dict[str, Any]:
+    try:
+        with path.open("rb") as handle:
+            return tomllib.load(handle)
+    except FileNotFoundError as error:
+        if required:
+            raise ConfigError(f"{path} does not exist", "give --config an existing file") from error
+        return {}
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise ConfigError(f"{path} cannot be read: {reason}", "mend or remove the file") from error
+
+
+def _claude_dirs(
+    flags: Sequence[Path], configured: Sequence[str], environ: Mapping[str, str]
+) -> tuple[Path, ...]:
+    """Flags replace everything; else the file's list; else $CLAUDE_CONFIG_DIR or the usual ones.
+
+    Named folders stand even when they do not exist, so that "no logs" can name them.
+    """
+    named = list(flags) or [Path(p) for p in configured]
+    if not named and environ.get("CLAUDE_CONFIG_DIR"):
+        named = [Path(environ["CLAUDE_CONFIG_DIR"])]
+    if named:
+        return tuple(dict.fromkeys(p.expanduser().absolute() for p in named))
+    usual = [_user_home(environ) / name for name in CLAUDE_FOLDERS]
+    return tuple(p for p in usual if p.is_dir()) or (usual[0],)
