@@ -1,4 +1,4 @@
-"""Settings, read once into a frozen record. Flags beat the environment beats the file beats this."""
+"""Settings, read once into a frozen record: flags > environment > file > defaults."""
 
 import os
 import tomllib
@@ -52,24 +52,7 @@ def load(
     """The settings of this call. Raises ConfigError for unknown keys and wrong types."""
     chosen = _home(home, environ)
     path = file or chosen / "config.toml"
-    values = _read(path, required=file is not None)
-    known = {
-        "claude_dirs": list,
-        "timezone": str,
-        "include_headless": bool,
-        "noticed": bool,
-        "exclude": list,
-    }
-    for key, value in values.items():
-        if key not in known:
-            raise ConfigError(
-                f"{path}: unknown key {key!r}", f"known keys: {', '.join(sorted(known))}"
-            )
-        if not isinstance(value, known[key]) or (
-            known[key] is list and not all(isinstance(item, str) for item in value)
-        ):
-            wanted = "list of strings" if known[key] is list else known[key].__name__
-            raise ConfigError(f"{path}: {key} must be a {wanted}", "mend the value")
+    values = _checked(path, _read(path, required=file is not None))
     return Config(
         home=chosen,
         claude_dirs=_claude_dirs(claude_dirs, values.get("claude_dirs", []), environ),
@@ -78,6 +61,28 @@ def load(
         noticed=values.get("noticed", True),
         exclude=tuple(os.path.normpath(Path(p).expanduser()) for p in values.get("exclude", [])),
     )
+
+
+_KEYS: Mapping[str, type] = {
+    "claude_dirs": list,
+    "timezone": str,
+    "include_headless": bool,
+    "noticed": bool,
+    "exclude": list,
+}
+
+
+def _checked(path: Path, values: dict[str, Any]) -> dict[str, Any]:
+    for key, value in values.items():
+        if key not in _KEYS:
+            raise ConfigError(
+                f"{path}: unknown key {key!r}", f"known keys: {', '.join(sorted(_KEYS))}"
+            )
+        if not isinstance(value, _KEYS[key]):
+            raise ConfigError(f"{path}: {key} must be a {_KEYS[key].__name__}", "mend the value")
+        if isinstance(value, list) and not all(isinstance(item, str) for item in value):
+            raise ConfigError(f"{path}: {key} must hold strings only", "mend the list")
+    return values
 
 
 def _home(flag: Path | None, environ: Mapping[str, str]) -> Path:

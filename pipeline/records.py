@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from pathlib import Path
 from typing import Any, NewType
 
@@ -76,17 +76,29 @@ class Action:
     """The agent's last words before the turn, cut to 500 characters."""
 
 
+class Fate(IntEnum):
+    """What one file says about a prompt. Over all files the strongest word counts."""
+
+    SENT = 0
+    UNANSWERED = 1
+    """Taken back unless some file holds an answer to it."""
+    WITHDRAWN = 2
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Words that a person typed to the agent, or (source not human) a mistake that was noticed."""
+    """Words that a person typed to the agent, or (source not human) a mistake that was noticed.
+
+    This is one file's copy: forks and resumed sessions hold others under the same key.
+    """
 
     key: str
     """Identity across files and nights: message uuid plus the piece's place in the line."""
     uuid: str
     """The line's own uuid, or the key where it has none."""
     session_id: str
-    at: datetime | None
-    """Aware UTC; None where neither the line nor a neighbour tells."""
+    at: datetime
+    """Aware UTC."""
     inferred_at: bool
     """The time comes from a neighbouring line or the file, not from the line itself."""
     cwd: str
@@ -94,15 +106,23 @@ class Turn:
     """Raw words after cleaning."""
     source: Source
     kind: Kind
-    rule: str
-    """Row of the decision procedure that let it in (U7, T2, A1 …), for `explain`."""
-    path: Path
+    row: str
+    """Row of the decision procedure that let it in (U7, T2, A1 ...), for `explain`."""
     number: int
-    interrupted: bool
+    """Physical line in its file, from 1."""
+    headless: bool = False
+    """From `claude -p` or an SDK: a program may have typed it. Counts only when asked for."""
+    fate: Fate = Fate.SENT
+    answered: bool = True
+    """The agent answered below it, as far as this file tells."""
+    interrupted: bool = False
     """The person had just stopped the agent, or refused a call without words."""
-    action: Action | None
-    previous: str
+    acted: bool = True
+    """The agent called a tool since the person's words before."""
+    previous: str = ""
     """The person's words just before, in the same session; "" when there were none."""
+    answers: str = ""
+    """Source self: uuid of the person's line that the agent was answering."""
 
 
 @dataclass(frozen=True, slots=True)

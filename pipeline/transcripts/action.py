@@ -1,0 +1,205 @@
+"""What the agent had done just before a turn: its last tool call and its last words."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pipeline.records import Action
+from pipeline.transcripts.human import content_blocks
+from pipeline.transcripts.spine import Spine
+
+WALK_MAX_LINES = 400
+GIST_MAX_CHARS = 200
+SAID_MAX_CHARS = 500
+_POOR = frozenset(
+    {
+        "Read",
+        "Grep",
+        "Glob",
+        "LS",
+        "TodoWrite",
+        "TaskList",
+        "TaskGet",
+        "TaskCreate",
+        "TaskUpdate",
+        "ToolSearch",
+        "WebSearch",
+        "WebFetch",
+        "BashOutput",
+    }
+)
+"""Tools that change nothing: a correction is seldom about them."""
+_TELLING = (
+    "command",
+    "file_path",
+    "notebook_path",
+    "path",
+    "pattern",
+    "url",
+    "description",
+    "query",
+    "prompt",
+    "plan",
+    "skill",
+)
+"""Input fields that say what a call is about, the most telling first."""
+
+
+def before_prompt(spine: Spine, place: int, session_id: str) -> Action | None:
+    """The action that a prompt answers: along parentUuid, else in file order of the session.
+
+    The chain matters after a rewind, where file order would give the abandoned branch.
+    """
+    lines = list(_chain(spine, place)) or list(_in_order(spine, place, session_id))
+    return _summary(lines)
+
+
+def call_inputs(spine: Spine, place: int, tool_use_id: str) -> Mapping[str, Any]:
+    """The inputs of the call with this id, among the lines before a place; empty if not found."""
+    for _, data in spine.backwards(place, WALK_MAX_LINES):
+        for block in _blocks(data):
+            if block.get("type") == "tool_use" and block.get("id") == tool_use_id:
+                inputs = block.get("input")
+                return inputs if isinstance(inputs, dict) else {}
+    return {}
+
+
+def of_call(spine: Spine, place: int, tool_use_id: str) -> Action | None:
+    """The call that a refusal, an approval comment or an answer belongs to.
+
+    Of a question it is the call before it, with the question as the agent's last words.
+    """
+    for earlier, data in spine.backwards(place, WALK_MAX_LINES):
+        for block in _blocks(data):
+            if block.get("type") == "tool_use" and block.get("id") == tool_use_id:
+                if block.get("name") == "AskUserQuestion":
+                    return _question(spine, earlier, data, block)
+                return Action(_tool(block), gist(block), _last_text(spine, earlier, data))
+    return None
+
+
+def _question(
+    spine: Spine, place: int, data: Mapping[str, Any], block: Mapping[str, Any]
+) -> Action:
+    before = before_prompt(spine, place, str(data.get("sessionId") or ""))
+    inputs = block.get("input")
+    asked = inputs.get("questions") if isinstance(inputs, dict) else None
+    texts = (
+        [str(item.get("question") or "") for item in asked or [] if isinstance(item, dict)]
+        if isinstance(asked, list)
+        else []
+    )
+    said = " ".join(texts)[:SAID_MAX_CHARS]
+    if before is None or not before.tool:
+        return Action("AskUserQuestion", said[:GIST_MAX_CHARS], said)
+    return Action(before.tool, before.gist, said)
+
+
+def _chain(spine: Spine, place: int) -> Iterator[Mapping[str, Any]]:
+    """The agent's lines above a prompt, nearest first, back to the person's words before."""
+    wanted = _parent(spine[place])
+    for _, data in spine.backwards(place, WALK_MAX_LINES):
+        if not wanted:
+            return
+        if data.get("uuid") != wanted:
+            continue
+        if _is_prompt(data):
+            return
+        if is_agent(data):
+            yield data
+        wanted = _parent(data)
+
+
+def _in_order(spine: Spine, place: int, session_id: str) -> Iterator[Mapping[str, Any]]:
+    for _, data in spine.backwards(place, WALK_MAX_LINES):
+        if session_id and data.get("sessionId") not in (session_id, None):
+            continue
+        if _is_prompt(data):
+            return
+        if is_agent(data):
+            yield data
+
+
+def _parent(data: Mapping[str, Any]) -> str:
+    """The line above; over a compaction the logical one."""
+    parent = data.get("parentUuid") or data.get("logicalParentUuid")
+    return parent if isinstance(parent, str) else ""
+
+
+def is_agent(data: Mapping[str, Any]) -> bool:
+    """A line of the model itself, not the client's own text (errors)."""
+    message = data.get("message")
+    return (
+        data.get("type") == "assistant"
+        and isinstance(message, dict)
+        and message.get("model") != "<synthetic>"
+    )
+
+
+def _is_prompt(data: Mapping[str, Any]) -> bool:
+    """A person's prompt, which begins the turn: nothing above it is answered by the next one."""
+    if data.get("type") != "user" or data.get("isMeta") is True:
+        return False
+    blocks = content_blocks(data)
+    return bool(blocks) and all(
+        block.get("type") in ("text", "image")
+        and not str(block.get("text") or "").lstrip().startswith(("[Request interrupted", "<"))
+        for block in blocks
+    )
+
+
+def _summary(lines: list[Mapping[str, Any]]) -> Action | None:
+    calls = [block for data in lines for block in reversed(_blocks(data)) if _is_call(block)]
+    said = next((text for data in lines if (text := _text(data))), "")
+    chosen = next((block for block in calls if _tool(block) not in _POOR), None) or next(
+        iter(calls), None
+    )
+    if chosen is not None:
+        return Action(_tool(chosen), gist(chosen), said)
+    return Action("", "", said) if said else None
+
+
+def _blocks(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return content_blocks(data) if data.get("type") == "assistant" else []
+
+
+def _is_call(block: Mapping[str, Any]) -> bool:
+    return block.get("type") == "tool_use" and block.get("name") != "AskUserQuestion"
+
+
+def _tool(block: Mapping[str, Any]) -> str:
+    name = block.get("name")
+    return name[:80] if isinstance(name, str) else ""
+
+
+def _text(data: Mapping[str, Any]) -> str:
+    texts = [str(block.get("text") or "") for block in _blocks(data) if block.get("type") == "text"]
+    return " ".join(" ".join(texts).split())[-SAID_MAX_CHARS:]
+
+
+def _last_text(spine: Spine, place: int, data: Mapping[str, Any]) -> str:
+    """What the agent said with a call: in its own line or in an earlier line of the message."""
+    if text := _text(data):
+        return text
+    message = data.get("message")
+    identity = message.get("id") if isinstance(message, dict) else None
+    for _, earlier in spine.backwards(place, 8):
+        other = earlier.get("message")
+        if isinstance(other, dict) and identity and other.get("id") == identity:
+            if text := _text(earlier):
+                return text
+        elif _is_prompt(earlier):
+            break
+    return ""
+
+
+def gist(block: Mapping[str, Any]) -> str:
+    """One line that says what a call was about, at most 200 characters."""
+    inputs = block.get("input")
+    if not isinstance(inputs, dict):
+        return ""
+    for field in _TELLING:
+        value = inputs.get(field)
+        if isinstance(value, str) and value.strip():
+            return " ".join(value.split())[:GIST_MAX_CHARS]
+    return json.dumps(inputs, ensure_ascii=False, default=str)[:GIST_MAX_CHARS] if inputs else ""

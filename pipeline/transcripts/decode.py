@@ -1,0 +1,66 @@
+"""Bytes of one physical line in, JSON objects out. Never raises; losses are named."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pipeline.records import Line, Skipped
+
+_RESYNC = re.compile(
+    r'\{\s*"(?:parentUuid"\s*:|type"\s*:\s*"(?:user|assistant|system|attachment|queue-operation)")'
+)
+"""Where the next record begins behind a cut one; blocks of a message begin differently."""
+_DECODER = json.JSONDecoder()
+_BLANK = " \t\r\n\0\ufeff"
+
+
+def decode(path: Path, number: int, data: bytes, last: bool) -> Iterator[Line | Skipped]:
+    """The records of one line: objects, or pieces that are none, each with its reason.
+
+    Survives what was seen in real files: byte-order marks, CRLF, runs of NUL, bad UTF-8, two
+    objects without a separator, a cut object followed by the next one. `last` marks a line without
+    a newline: an incomplete object there is being written and comes as `pending_tail`.
+    """
+    text = data.decode("utf-8", "replace")
+    at = 0
+    while True:
+        at = _skip_blank(text, at)
+        if at == len(text):
+            return
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+        except RecursionError:
+            yield Skipped(path, number, "too_deep")
+            return
+        except ValueError:
+            resync = _RESYNC.search(text, at + 1)
+            if resync is None:
+                yield Skipped(path, number, "pending_tail" if last else "bad_json")
+                return
+            yield Skipped(path, number, "bad_json")
+            at = resync.start()
+            continue
+        yield _record(path, number, value)
+        at = end
+
+
+def _skip_blank(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _BLANK:
+        at += 1
+    return at
+
+
+def _record(path: Path, number: int, value: Any) -> Line | Skipped:
+    if not isinstance(value, dict):
+        return Skipped(path, number, "not_an_object")
+    kind = value.get("type")
+    return Line(path, number, kind if isinstance(kind, str) else "", value)
+
+
+def clean_surrogates(text: str) -> str:
+    """Pairs joined, lone halves replaced: text that every sink can encode (T4)."""
+    if text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text):
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

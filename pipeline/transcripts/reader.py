@@ -1,0 +1,423 @@
+"""Reads one transcript: what a person typed in it, what was noticed, and a count of everything.
+
+`open_transcript` is the only way in. It reads up to the size that the directory told, so that a
+file that grows meanwhile is read on the next night from its start.
+"""
+
+import hashlib
+import os
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, BinaryIO
+
+from pipeline import clock
+from pipeline.errors import SourceError
+from pipeline.records import Action, Fate, Kind, Line, Skipped, Source, Turn
+from pipeline.transcripts import action, withdrawn
+from pipeline.transcripts.clean import clean
+from pipeline.transcripts.decode import decode
+from pipeline.transcripts.discover import TranscriptFile
+from pipeline.transcripts.human import Class, Piece, content_blocks, judge, parse_version
+from pipeline.transcripts.noticed import Statement, last_report, statements
+from pipeline.transcripts.oversize import decode_oversize
+from pipeline.transcripts.queue import Queue
+from pipeline.transcripts.scan import STATE_TYPES, Raw, Scan, scan
+from pipeline.transcripts.spine import Spine
+
+FIELD_MAX_CHARS = 400
+ANSWER_WITHIN_LINES = 400
+READER_VERSION = 1
+"""Part of each file's record: a higher one makes the next night read every file again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a reading depends on beside the file."""
+
+    include_headless: bool = False
+    excluded: Callable[[str], bool] = lambda cwd: False
+    displays: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Input-box displays of prompts with a paste, by session (`history.py`)."""
+    admissions: re.Pattern[bytes] | None = None
+    """Finds the assistant lines in which the agent may admit a mistake."""
+    noticed: bool = True
+
+
+@dataclass(slots=True)
+class Counts:
+    """Every record of a file in exactly one place; `lines` is their sum."""
+
+    human_lines: int = 0
+    not_human: Counter[str] = field(default_factory=Counter)
+    state: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    pending_tail: int = 0
+    unknown: Counter[str] = field(default_factory=Counter)
+    """Record types that no known client version writes; part of `state`."""
+
+    @property
+    def lines(self) -> int:
+        """Records: one per JSON object or skipped piece; blank lines are none."""
+        return (
+            self.human_lines
+            + self.not_human.total()
+            + self.state
+            + self.skipped.total()
+            + self.pending_tail
+        )
+
+
+@dataclass(slots=True)
+class _Heard:
+    """A turn in the making, with what only the file at hand can tell."""
+
+    turn: Turn
+    place: int
+    """Of its line on the spine."""
+    statement: Statement | None = None
+    tool_use_id: str = ""
+    prompt: bool = False
+    parent: str = ""
+    position: object = None
+    queued: bool = False
+    """From the queue lines alone: counts only if no other line holds the same words."""
+
+
+class Transcript:
+    """One file, read; `action` works as long as it is open."""
+
+    def __init__(self, file: TranscriptFile, options: Options, handle: BinaryIO) -> None:
+        self.file = file
+        self.counts = Counts()
+        self.seen: set[str] = set()
+        """Identities of all lines that were looked at, also of those that hold no words."""
+        self.first_prompt = ""
+        """Words of a first prompt that carries no mark (before 2.1.167): a script repeats them."""
+        self.turns: list[Turn] = []
+        """In file order, also headless and withdrawn ones; their fields tell."""
+        self._options = options
+        self._record = Scan()
+        self._heard: list[_Heard] = []
+        self._queue = Queue()
+        self._stops: list[tuple[int, str]] = []
+        self._version: tuple[int, ...] | None = None
+        self._at: datetime | None = None
+        self._cwd = ""
+        self._report: tuple[Line, int] | None = None
+        self._spine = Spine(file.path, handle, self._record)
+        self._read(handle)
+        self._finish()
+
+    def action(self, turn: Turn) -> Action | None:
+        """What the agent had done just before; None when the file does not tell."""
+        heard = next((item for item in self._heard if item.turn.key == turn.key), None)
+        if heard is None:
+            return None
+        if heard.statement is not None and turn.source is Source.REVIEW:
+            return Action("Agent", self._about(heard), "")
+        if heard.tool_use_id:
+            found = action.of_call(self._spine, heard.place, heard.tool_use_id)
+            if found is not None:
+                return found
+        return action.before_prompt(self._spine, heard.place, turn.session_id)
+
+    # Reading
+
+    def _read(self, handle: BinaryIO) -> None:
+        admissions = None if self.file.subagent else self._options.admissions
+        for raw in scan(handle, self.file.size, self._record, admissions):
+            for item in self._decode(raw, handle):
+                if isinstance(item, Skipped):
+                    self._skip(item)
+                else:
+                    self._take(item, raw)
+        self.counts.not_human.update(self._record.not_human)
+        self.counts.state += self._record.state
+        self.counts.unknown.update(self._record.unknown)
+
+    def _decode(self, raw: Raw, handle: BinaryIO) -> Iterator[Line | Skipped]:
+        if raw.data is None:
+            resume = handle.tell()
+            yield decode_oversize(self.file.path, raw.number, handle, raw.offset, raw.length)
+            handle.seek(resume)
+            return
+        last = raw.offset + raw.length >= self.file.size
+        yield from decode(self.file.path, raw.number, raw.data, last)
+
+    def _skip(self, item: Skipped) -> None:
+        if item.reason == "pending_tail":
+            self.counts.pending_tail += 1
+        else:
+            self.counts.skipped[item.reason] += 1
+
+    def _take(self, line: Line, raw: Raw) -> None:
+        data = line.data
+        uuid = _field(data, "uuid")
+        if uuid:
+            self.seen.add(uuid)
+        match line.kind:
+            case "user" | "attachment":
+                self._note(data)
+                self._judge(line, raw)
+            case "assistant":
+                self._assistant(line, raw)
+            case "queue-operation":
+                self.counts.not_human["queue"] += 1
+                self._queue.operation(data, self._version, raw.number, raw.spine)
+            case "system":
+                self.counts.not_human["system"] += 1
+            case kind:
+                self.counts.state += 1
+                if kind not in STATE_TYPES:
+                    self.counts.unknown[kind[:60]] += 1
+
+    def _note(self, data: Mapping[str, Any]) -> None:
+        """Remembers what later lines without these fields are read by."""
+        self._version = parse_version(data.get("version")) or self._version
+        self._at = clock.parse_instant(data.get("timestamp")) or self._at
+        self._cwd = _field(data, "cwd", 4096) or self._cwd
+
+    def _judge(self, line: Line, raw: Raw) -> None:
+        pieces = judge(line, self.file.subagent, self._options.excluded)
+        words = [(place, piece, self._clean(line, piece)) for place, piece in enumerate(pieces)]
+        counted = False
+        for place, piece, text in words:
+            if piece.verdict is Class.SIGNAL:
+                self._stops.append((raw.spine, self._session(line.data)))
+            elif text and piece.verdict in (Class.HUMAN, Class.EMBEDDED, Class.MAYBE):
+                self._hear(line, raw, place, piece, text)
+                counted |= piece.verdict is not Class.MAYBE or self._options.include_headless
+        if counted:
+            self.counts.human_lines += 1
+        else:
+            self.counts.not_human[_reason(pieces)] += 1
+        if self._options.noticed and not self.file.subagent and pieces[0].row not in ("G2", "G3"):
+            for statement in statements(line):
+                self._notice(line, raw, statement)
+
+    def _clean(self, line: Line, piece: Piece) -> str:
+        if not piece.text:
+            return ""
+        return clean(piece.text, self._options.displays.get(self._session(line.data), ()))
+
+    def _hear(self, line: Line, raw: Raw, place: int, piece: Piece, text: str) -> None:
+        data = line.data
+        session = self._session(data)
+        uuid = _field(data, "uuid") or _digest(session, data.get("timestamp"), "user", text)
+        self._heard.append(
+            _Heard(
+                self._turn(
+                    data,
+                    raw.number,
+                    key=f"{uuid}:{place}",
+                    uuid=uuid,
+                    text=text,
+                    kind=piece.kind,
+                    row=piece.row,
+                    headless=piece.verdict is Class.MAYBE,
+                ),
+                raw.spine,
+                tool_use_id=piece.tool_use_id,
+                prompt=line.kind == "user" and not piece.tool_use_id and place == 0,
+                parent=_field(data, "parentUuid"),
+                position=_position(data),
+            )
+        )
+
+    def _turn(self, data: Mapping[str, Any], number: int, **values: Any) -> Turn:
+        at = clock.parse_instant(data.get("timestamp"))
+        return Turn(
+            session_id=self._session(data),
+            at=at or self._at or datetime.fromtimestamp(self.file.mtime_ns / 1e9, UTC),
+            inferred_at=at is None,
+            cwd=_field(data, "cwd", 4096) or self._cwd,
+            number=number,
+            **{"source": Source.HUMAN, **values},
+        )
+
+    def _session(self, data: Mapping[str, Any]) -> str:
+        """The line's own session; the file's name only where the line has none."""
+        return _field(data, "sessionId") or self.file.path.stem[:FIELD_MAX_CHARS]
+
+    # Noticed
+
+    def _assistant(self, line: Line, raw: Raw) -> None:
+        self.counts.not_human["subagent" if self.file.subagent else "assistant"] += 1
+        blocks = content_blocks(line.data)
+        if any(block.get("type") == "tool_use" for block in blocks):
+            self._record.calls.append(raw.spine)
+        if not self._options.noticed:
+            return
+        if self.file.subagent:
+            self._report = (line, raw.spine)
+        elif (
+            self._options.admissions
+            and raw.data is not None
+            and self._options.admissions.search(raw.data)
+            and line.data.get("isSidechain") is not True
+            and action.is_agent(line.data)
+        ):
+            text = "\n".join(str(b.get("text") or "") for b in blocks if b.get("type") == "text")
+            if text.strip():
+                self._notice(line, raw, Statement(Source.SELF, text.strip()))
+
+    def _notice(self, line: Line, raw: Raw, statement: Statement) -> None:
+        uuid = _field(line.data, "uuid") or statement.key("")
+        text = clean(statement.text)
+        if not text:
+            return
+        turn = self._turn(
+            line.data,
+            raw.number,
+            key=statement.key(uuid),
+            uuid=uuid,
+            text=text,
+            source=statement.source,
+            kind=Kind.NOTICED,
+            row="N",
+            headless=_field(line.data, "entrypoint").startswith("sdk"),
+        )
+        self._heard.append(_Heard(turn, raw.spine, statement, tool_use_id=statement.tool_use_id))
+
+    def _about(self, heard: _Heard) -> str:
+        """Type and task of a subagent; a notification leaves it to the call that it names."""
+        statement = heard.statement
+        if statement is None or statement.about or not statement.tool_use_id:
+            return statement.about if statement else ""
+        found = action.call_inputs(self._spine, heard.place, statement.tool_use_id)
+        parts = (found.get(name) for name in ("subagent_type", "description", "prompt"))
+        return " ".join(part for part in parts if isinstance(part, str))[:FIELD_MAX_CHARS]
+
+    # After the last line
+
+    def _finish(self) -> None:
+        self._absorbed()
+        if self._report is not None:
+            line, place = self._report
+            statement = last_report(self.file.path, line.data)
+            if statement is not None:
+                self._notice(line, Raw(line.number, 0, 0, place, None), statement)
+        self._heard.sort(key=lambda heard: (heard.turn.number, heard.turn.key))
+        self._settle_fates()
+        self._settle_context()
+        self.turns = [heard.turn for heard in self._heard]
+
+    def _absorbed(self) -> None:
+        """Queue messages without another copy (2.0.76-2.1.96)."""
+        said = {(h.turn.session_id, h.turn.text) for h in self._heard}
+        for item in self._queue.absorbed:
+            text = clean(item.content)
+            session = item.session_id[:FIELD_MAX_CHARS] or self.file.path.stem
+            if not text or (session, text) in said:
+                continue
+            key = _digest(session, item.timestamp, "queue", item.content)
+            self.seen.add(key)
+            data = {"sessionId": session, "timestamp": item.timestamp}
+            turn = self._turn(
+                data, item.number, key=key, uuid=key, text=text, kind=Kind.QUEUED, row="Q"
+            )
+            self._heard.append(_Heard(turn, item.spine))
+            self.counts.not_human["queue"] -= 1
+            self.counts.human_lines += 1
+        if not self.counts.not_human["queue"]:
+            del self.counts.not_human["queue"]
+
+    def _settle_fates(self) -> None:
+        prompts = [
+            withdrawn.Prompt(
+                h.turn.uuid, h.parent, h.position, h.turn.session_id, h.turn.at, h.turn.text
+            )
+            for h in self._heard
+            if h.prompt and h.turn.source is Source.HUMAN
+        ]
+        places = {h.turn.uuid: h.place for h in self._heard}
+        answered: dict[str, bool] = {}
+
+        def is_answered(uuid: str) -> bool:
+            if uuid not in answered:
+                answered[uuid] = self._is_answered(uuid, places[uuid])
+            return answered[uuid]
+
+        found = withdrawn.fates(prompts, is_answered)
+        for heard in self._heard:
+            uuid = heard.turn.uuid
+            if heard.prompt and uuid in answered:
+                heard.turn = replace(
+                    heard.turn, fate=found.get(uuid, Fate.SENT), answered=answered[uuid]
+                )
+
+    def _is_answered(self, uuid: str, place: int) -> bool:
+        below = {uuid}
+        for data in self._spine.forwards(place, ANSWER_WITHIN_LINES):
+            if data.get("parentUuid") in below:
+                if action.is_agent(data):
+                    return True
+                below.add(_field(data, "uuid"))
+        return False
+
+    def _settle_context(self) -> None:
+        """What stood before each turn in its session: a stop, a tool call, the person's words."""
+        before: dict[str, _Heard] = {}
+        stops = iter([*self._stops, (len(self._spine) + 1, "")])
+        stop = next(stops)
+        stopped: set[str] = set()
+        for heard in self._heard:
+            turn, session = heard.turn, heard.turn.session_id
+            while stop[0] < heard.place:
+                stopped.add(stop[1])
+                stop = next(stops)
+            earlier = before.get(session)
+            since = earlier.place if earlier else 0
+            heard.turn = replace(
+                turn,
+                interrupted=session in stopped and turn.source is Source.HUMAN,
+                acted=bool(heard.tool_use_id) or self._called_between(since, heard.place),
+                previous=earlier.turn.text[:FIELD_MAX_CHARS] if earlier else "",
+                answers=earlier.turn.uuid if earlier and turn.source is Source.SELF else "",
+            )
+            if turn.source is Source.HUMAN:
+                before[session] = heard
+                stopped.discard(session)
+
+    def _called_between(self, first: int, last: int) -> bool:
+        at = bisect_left(self._record.calls, first)
+        return at < len(self._record.calls) and self._record.calls[at] < last
+
+
+@contextmanager
+def open_transcript(file: TranscriptFile, options: Options) -> Iterator[Transcript]:
+    """Reads a file. Raises SourceError when it cannot be opened or read; bad lines are counted."""
+    try:
+        descriptor = os.open(file.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb", buffering=0) as handle:
+            yield Transcript(file, options, handle)
+    except OSError as error:
+        raise SourceError(
+            f"cannot read {file.path}: {error.strerror}", "mend its permissions; the rest is read"
+        ) from error
+
+
+def _reason(pieces: Sequence[Piece]) -> str:
+    """Why a line gave no turn: the first reason named, else all its words were cut."""
+    return next((piece.reason for piece in pieces if piece.reason), "no_words")
+
+
+def _field(data: Mapping[str, Any], name: str, limit: int = FIELD_MAX_CHARS) -> str:
+    value = data.get(name)
+    return value[:limit] if isinstance(value, str) else ""
+
+
+def _position(data: Mapping[str, Any]) -> object:
+    position = data.get("turnPosition")
+    return position.get("promptIndex") if isinstance(position, dict) else None
+
+
+def _digest(*parts: object) -> str:
+    """Identity of a line that has no uuid."""
+    text = "\0".join(str(part) for part in parts)
+    return "line:" + hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]

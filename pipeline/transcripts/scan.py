@@ -1,0 +1,264 @@
+"""Cuts a transcript into lines and decides from the bytes which of them must be parsed.
+
+Claude Code writes compact JSON in a fixed order of keys (1.0.0-2.1.332, seen Nov 2026), so the head
+of a line proves for most lines that no person's words stand in them: those are counted and never
+parsed. Whatever does not look exactly like that is parsed. One buffer is reused; a line that does
+not fit is never held in memory.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+BLOCK_BYTES = 1 << 20
+LINE_MAX_BYTES = 4 << 20
+"""A longer line is oversize: it is streamed or passed over (`oversize.py`)."""
+HEAD_BYTES = 1 << 16
+"""An oversize line is decided from this much of its beginning."""
+
+_RESULT = re.compile(
+    rb'\{(?:"tool_use_id":"[^"\\]*","type":"tool_result"|"type":"tool_result"(?:,"tool_use_id":"[^"\\]*")?)'
+    rb',"content":"?'
+)
+_SPEAKING = re.compile(
+    rb"The user doesn't want to |Permission for this |Claude requested permissions "
+    rb"|\[Request interrupted"
+    rb'|\w+:[^\s"]{1,80} hook error'
+)
+"""Beginnings of a tool result that can hold a person's words, a refusal or a hook's verdict."""
+_ANSWERS = (b'questions"', b'answers"', b'annotations"')
+
+_SPEAKING_ATTACHMENTS = frozenset({b"attachment:queued_command", b"attachment:hook_blocking_error"})
+_HEAD_SPAN = 2048
+_PARSED = frozenset({b"assistant", b"attachment", b"queue-operation"})
+"""Types that are parsed unless the head tells more."""
+_NEXT = b'{"parentUuid":'
+"""Beginning of a conversation line; within a line it begins a second object."""
+STATE_TYPES = frozenset(
+    """summary ai-title custom-title agent-name last-prompt progress api-request api-request-blob
+    api-request-shape tools-used file-history-snapshot file-history-delta mode permission-mode
+    pr-link cost-state atis-latch bridge-session session_context relocated worktree-state
+    fork-context-ref started launched result""".split()
+)
+"""Known types that hold no conversation; any other one is counted as unknown."""
+
+
+@dataclass(slots=True)
+class Raw:
+    """A line that must be looked at: its bytes, or None for an oversize one."""
+
+    number: int
+    offset: int
+    length: int
+    spine: int
+    """Place of the line among the conversation lines of its file."""
+    data: bytes | None
+
+
+@dataclass(slots=True)
+class Scan:
+    """What one pass over a file leaves behind."""
+
+    not_human: Counter[str] = field(default_factory=Counter)
+    state: int = 0
+    unknown: Counter[str] = field(default_factory=Counter)
+    offsets: list[int] = field(default_factory=list)
+    """The spine: file offset and length of every conversation line, in file order."""
+    lengths: list[int] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    calls: list[int] = field(default_factory=list)
+    """Places of the lines in which the agent calls a tool."""
+
+
+def scan(
+    handle: BinaryIO, size: int, record: Scan, admissions: re.Pattern[bytes] | None = None
+) -> Iterator[Raw]:
+    """The lines of the first `size` bytes that must be parsed, in file order.
+
+    All others are counted in `record`. `admissions` finds the assistant lines worth parsing; None
+    leaves all of them alone. The last line comes too when it has no newline.
+    """
+    buffer = bytearray(LINE_MAX_BYTES + BLOCK_BYTES)
+    view = memoryview(buffer)
+    base = filled = number = 0
+    while True:
+        room = min(BLOCK_BYTES, size - base - filled)
+        got = handle.readinto(view[filled : filled + room]) if room > 0 else 0  # type: ignore[attr-defined]
+        last = not got
+        searched, filled = filled, filled + got
+        start = 0
+        while True:
+            end = buffer.find(b"\n", max(start, searched), filled)
+            if end < 0:
+                if not last or start == filled:
+                    break
+                end = filled
+            number += 1
+            if end > start:
+                raw = _line(buffer, start, end, base + start, number, record, admissions)
+                if raw is not None:
+                    yield raw
+            start = end + 1
+            if start >= filled:
+                break
+        if last:
+            return
+        start = min(start, filled)
+        rest = filled - start
+        if rest > LINE_MAX_BYTES:
+            number += 1
+            head = bytes(view[start : start + HEAD_BYTES])
+            length, newline = _skip(handle, view, rest, size - base - filled)
+            raw = _oversize(head, base + start, length, number, record)
+            base += start + length + newline
+            filled = 0
+            handle.seek(base)
+            if raw is not None:
+                yield raw
+            continue
+        view[:rest] = view[start:filled]
+        base += start
+        filled = rest
+
+
+def _skip(handle: BinaryIO, view: memoryview, length: int, left: int) -> tuple[int, int]:
+    """Passes over the rest of an oversize line: its whole length, and 1 if a newline ends it."""
+    while left > 0:
+        got = handle.readinto(view[: min(BLOCK_BYTES, left)])  # type: ignore[attr-defined]
+        if not got:
+            break
+        end = view.obj.find(b"\n", 0, got)  # type: ignore[attr-defined]
+        if end >= 0:
+            return length + end, 1
+        length += got
+        left -= got
+    return length, 0
+
+
+def _line(
+    buffer: bytearray,
+    start: int,
+    end: int,
+    offset: int,
+    number: int,
+    record: Scan,
+    admissions: re.Pattern[bytes] | None,
+) -> Raw | None:
+    """The hot path: it runs once for every line of every log."""
+    whole = (
+        buffer[end - 1] == 0x7D
+        and buffer.find(_NEXT, start + 1, end) < 0
+        and buffer.find(b"\0", start, end) < 0
+    )
+    kind, at = _kind(buffer, start, end) if whole else (b"", start)
+    reason: str | None = None
+    if kind == b"assistant":
+        reason = _assistant(buffer, at, end, record, admissions)
+    elif kind == b"user":
+        reason = _user(buffer, at, end)
+    elif kind.startswith(b"attachment:"):
+        reason = None if kind in _SPEAKING_ATTACHMENTS else "attachment"
+    elif kind == b"system":
+        reason = "system"
+    elif kind and kind not in _PARSED:
+        _count_state(kind, record)
+        return None
+    record.offsets.append(offset)
+    record.lengths.append(end - start)
+    record.numbers.append(number)
+    if reason is not None:
+        record.not_human[reason] += 1
+        return None
+    return Raw(number, offset, end - start, len(record.offsets) - 1, bytes(buffer[start:end]))
+
+
+def _kind(buffer: bytearray, start: int, end: int) -> tuple[bytes, int]:
+    """The record's type and where its head goes on; b"" when the head is not as the client writes.
+
+    An attachment comes as `attachment:<its type>`. Only scalars may stand before the type, and for
+    an assistant line before the message, whose role then tells; so nothing nested can deceive.
+    """
+    find = buffer.find
+    limit = min(end, start + _HEAD_SPAN)
+    at = find(b'"type":"', start, limit)
+    if at < 0:
+        return b"", start
+    message = find(b'"message":{', start, at)
+    if message >= 0:
+        role = find(b'"role":"assistant"', message, message + 300)
+        if (
+            role < 0
+            or find(b"{", start + 1, message) >= 0
+            or find(b"{", message + 11, role) >= 0
+            or find(b'"user"', start, role + 64) >= 0
+        ):
+            return b"", start
+        return b"assistant", role
+    close = find(b'"', at + 8, limit)
+    name = bytes(buffer[at + 8 : close])
+    nested = find(b"{", start + 1, at)
+    if nested >= 0:
+        attached = nested == at - 1 and buffer.startswith(b'"attachment":', nested - 13)
+        return (b"attachment:" + name, close) if attached else (b"", start)
+    if name == b"assistant":
+        return b"", start
+    return name, close
+
+
+def _assistant(
+    buffer: bytearray, at: int, end: int, record: Scan, admissions: re.Pattern[bytes] | None
+) -> str | None:
+    """One block stands in a line (2.x); in older lines a call may stand behind the text."""
+    block = buffer.find(b'"content":[{"type":"', at, at + 200)
+    if buffer.startswith(b"tool_use", block + 20):
+        record.calls.append(len(record.offsets))
+    elif admissions is not None and admissions.search(buffer, at, end):
+        return None
+    return "assistant"
+
+
+def _count_state(kind: bytes, record: Scan) -> None:
+    record.state += 1
+    name = kind.decode("utf-8", "replace")
+    if name not in STATE_TYPES:
+        record.unknown[name] += 1
+
+
+def _user(buffer: bytearray, at: int, end: int) -> str | None:
+    """`tool_result` when nothing in the line can be a person's words or a verdict on the agent."""
+    body = buffer.find(b'"message":{"role":"user","content":[{', at, at + _HEAD_SPAN)
+    result = _RESULT.match(buffer, body + 36, end) if body >= 0 else None
+    if result is None or _SPEAKING.match(buffer, result.end(), end):
+        return None
+    at = result.end()
+    close = buffer.find(b'},"uuid":"', at, end)
+    if close < 0 or buffer.find(b'"type":"text"', at, close) >= 0:
+        return None
+    asked = buffer.find(b'"toolUseResult":{"', close, close + 1024)
+    return None if buffer.startswith(_ANSWERS, asked + 18) else "tool_result"
+
+
+def _oversize(head: bytes, offset: int, length: int, number: int, record: Scan) -> Raw | None:
+    """An oversize line: counted when its head tells what it is, else left to be streamed."""
+    buffer = bytearray(head)
+    kind, at = _kind(buffer, 0, len(buffer))
+    reason: str | None = None
+    if kind == b"user":
+        body = buffer.find(b'"message":{"role":"user","content":[{', at, at + _HEAD_SPAN)
+        reason = "tool_result" if body >= 0 and _RESULT.match(buffer, body + 36) else None
+    elif kind in (b"assistant", b"system"):
+        reason = kind.decode()
+    elif kind.startswith(b"attachment:"):
+        reason = None if kind in _SPEAKING_ATTACHMENTS else "attachment"
+    elif kind and kind not in _PARSED:
+        _count_state(kind, record)
+        return None
+    record.offsets.append(offset)
+    record.lengths.append(length)
+    record.numbers.append(number)
+    if reason is not None:
+        record.not_human[reason] += 1
+        return None
+    return Raw(number, offset, length, len(record.offsets) - 1, None)
