@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from enum import IntEnum, StrEnum
 from pathlib import Path
 from typing import Any, NewType
@@ -155,3 +155,45 @@ class Finding:
     decided: bool
     """A rule chose one of the four types; False for `other`."""
     lang: str
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One stored, masked correction."""
+
+    id: str
+    """12 hex digits, the same on every machine and after every night."""
+    at: datetime
+    day: date
+    """The person's local day."""
+    session: str
+    repo: str
+    """Short name of the repository, unique within the store."""
+    type: CaseType
+    source: Source
+    state: str
+    """`open`, `doubtful` or `dismissed`."""
+    decided_by: str | None
+    """`rule`, `judge`, `person`, or None for an undecided `other`."""
+    rule_id: str
+    """The rule or cue that fired."""
+    text: MaskedText
+    tool: str
+    """What the agent had called just before; "" when nothing is known."""
+    gist: MaskedText
+    said: MaskedText
+    """The agent's last words."""
+    kind: Kind
+    row: str
+    """Row of the decision procedure for human words."""
+    lang: str
+    interrupted: bool
+    named: bool
+    """The words name their object themselves, so that they mean something without the action."""
+    admitted: bool
+    """The agent admitted the mistake in its answer."""
+    file: str
+    """Key of the transcript; `transcripts.discover` finds its path."""
+    number: int
+    """Line in that transcript, from 1."""
+    inferred_at: bool

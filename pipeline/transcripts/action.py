@@ -150,7 +150,7 @@ def _is_prompt(data: Mapping[str, Any]) -> bool:
 
 def _summary(lines: list[Mapping[str, Any]]) -> Action | None:
     calls = [block for data in lines for block in reversed(_blocks(data)) if _is_call(block)]
-    said = next((text for data in lines if (text := _text(data))), "")
+    said = next((text for data in lines if (text := text_of(data))), "")
     chosen = next((block for block in calls if _tool(block) not in _POOR), None) or next(
         iter(calls), None
     )
@@ -172,21 +172,21 @@ def _tool(block: Mapping[str, Any]) -> str:
     return name[:80] if isinstance(name, str) else ""
 
 
-def _text(data: Mapping[str, Any]) -> str:
+def text_of(data: Mapping[str, Any]) -> str:
     texts = [str(block.get("text") or "") for block in _blocks(data) if block.get("type") == "text"]
     return " ".join(" ".join(texts).split())[-SAID_MAX_CHARS:]
 
 
 def _last_text(spine: Spine, place: int, data: Mapping[str, Any]) -> str:
     """What the agent said with a call: in its own line or in an earlier line of the message."""
-    if text := _text(data):
+    if text := text_of(data):
         return text
     message = data.get("message")
     identity = message.get("id") if isinstance(message, dict) else None
     for _, earlier in spine.backwards(place, 8):
         other = earlier.get("message")
         if isinstance(other, dict) and identity and other.get("id") == identity:
-            if text := _text(earlier):
+            if text := text_of(earlier):
                 return text
         elif _is_prompt(earlier):
             break

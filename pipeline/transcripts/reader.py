@@ -7,8 +7,7 @@ file that grows meanwhile is read on the next night from its start.
 import hashlib
 import os
 import re
-from bisect import bisect_left
-from collections import Counter
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -20,9 +19,17 @@ from pipeline.errors import SourceError
 from pipeline.records import Action, Fate, Kind, Line, Skipped, Source, Turn
 from pipeline.transcripts import action, withdrawn
 from pipeline.transcripts.clean import clean
-from pipeline.transcripts.decode import decode
+from pipeline.transcripts.counts import Counts
+from pipeline.transcripts.decode import clean_surrogates, decode
 from pipeline.transcripts.discover import TranscriptFile
-from pipeline.transcripts.human import Class, Piece, content_blocks, judge, parse_version
+from pipeline.transcripts.human import (
+    Class,
+    Piece,
+    content_blocks,
+    judge,
+    parse_version,
+    result_text,
+)
 from pipeline.transcripts.noticed import Statement, last_report, statements
 from pipeline.transcripts.oversize import decode_oversize
 from pipeline.transcripts.queue import Queue
@@ -31,6 +38,7 @@ from pipeline.transcripts.spine import Spine
 
 FIELD_MAX_CHARS = 400
 ANSWER_WITHIN_LINES = 400
+SCRIPT_MIN_CHARS = 40
 READER_VERSION = 1
 """Part of each file's record: a higher one makes the next night read every file again."""
 
@@ -46,30 +54,22 @@ class Options:
     admissions: re.Pattern[bytes] | None = None
     """Finds the assistant lines in which the agent may admit a mistake."""
     noticed: bool = True
+    everything: bool = False
+    """Parse every line and keep the conversation lines without a person's words too."""
 
 
-@dataclass(slots=True)
-class Counts:
-    """Every record of a file in exactly one place; `lines` is their sum."""
+@dataclass(frozen=True, slots=True)
+class Other:
+    """A conversation line without a person's words, and why it has none."""
 
-    human_lines: int = 0
-    not_human: Counter[str] = field(default_factory=Counter)
-    state: int = 0
-    skipped: Counter[str] = field(default_factory=Counter)
-    pending_tail: int = 0
-    unknown: Counter[str] = field(default_factory=Counter)
-    """Record types that no known client version writes; part of `state`."""
-
-    @property
-    def lines(self) -> int:
-        """Records: one per JSON object or skipped piece; blank lines are none."""
-        return (
-            self.human_lines
-            + self.not_human.total()
-            + self.state
-            + self.skipped.total()
-            + self.pending_tail
-        )
+    uuid: str
+    session_id: str
+    at: datetime
+    kind: str
+    """Type of the record."""
+    text: str
+    """Beginning of what stands in it, raw; "" for records that are not of a user."""
+    reason: str
 
 
 @dataclass(slots=True)
@@ -84,8 +84,8 @@ class _Heard:
     prompt: bool = False
     parent: str = ""
     position: object = None
-    queued: bool = False
-    """From the queue lines alone: counts only if no other line holds the same words."""
+    since: int = -1
+    """Place of the person's words before, in the same session."""
 
 
 class Transcript:
@@ -100,22 +100,28 @@ class Transcript:
         """Words of a first prompt that carries no mark (before 2.1.167): a script repeats them."""
         self.turns: list[Turn] = []
         """In file order, also headless and withdrawn ones; their fields tell."""
+        self.others: list[Other] = []
+        """Only with the option `everything`."""
         self._options = options
         self._record = Scan()
         self._heard: list[_Heard] = []
+        self._by_key: dict[str, _Heard] = {}
         self._queue = Queue()
         self._stops: list[tuple[int, str]] = []
         self._version: tuple[int, ...] | None = None
         self._at: datetime | None = None
         self._cwd = ""
         self._report: tuple[Line, int] | None = None
+        self._queue_start: list[object] = []
+        """The first two records, as long as they are queue operations (7.7)."""
+        self._records = 0
         self._spine = Spine(file.path, handle, self._record)
         self._read(handle)
         self._finish()
 
     def action(self, turn: Turn) -> Action | None:
         """What the agent had done just before; None when the file does not tell."""
-        heard = next((item for item in self._heard if item.turn.key == turn.key), None)
+        heard = self._by_key.get(turn.key)
         if heard is None:
             return None
         if heard.statement is not None and turn.source is Source.REVIEW:
@@ -126,16 +132,29 @@ class Transcript:
                 return found
         return action.before_prompt(self._spine, heard.place, turn.session_id)
 
+    def said(self, turn: Turn) -> str:
+        """The agent's last words before a turn, "" when it has said nothing since the last one."""
+        heard = self._by_key.get(turn.key)
+        if heard is None:
+            return ""
+        at = bisect_left(self._record.talk, heard.place) - 1
+        if at < 0 or self._record.talk[at] <= heard.since:
+            return ""
+        return action.text_of(self._spine[self._record.talk[at]])
+
     # Reading
 
     def _read(self, handle: BinaryIO) -> None:
         admissions = None if self.file.subagent else self._options.admissions
-        for raw in scan(handle, self.file.size, self._record, admissions):
+        everything = self._options.everything
+        for raw in scan(handle, self.file.size, self._record, admissions, everything):
             for item in self._decode(raw, handle):
+                self.counts.lines += 1
                 if isinstance(item, Skipped):
                     self._skip(item)
                 else:
                     self._take(item, raw)
+        self.counts.lines += self._record.counted
         self.counts.not_human.update(self._record.not_human)
         self.counts.state += self._record.state
         self.counts.unknown.update(self._record.unknown)
@@ -160,6 +179,7 @@ class Transcript:
         uuid = _field(data, "uuid")
         if uuid:
             self.seen.add(uuid)
+        self._records += 1
         match line.kind:
             case "user" | "attachment":
                 self._note(data)
@@ -168,9 +188,11 @@ class Transcript:
                 self._assistant(line, raw)
             case "queue-operation":
                 self.counts.not_human["queue"] += 1
+                if len(self._queue_start) == self._records - 1 < 2:
+                    self._queue_start.append(data.get("operation"))
                 self._queue.operation(data, self._version, raw.number, raw.spine)
             case "system":
-                self.counts.not_human["system"] += 1
+                self._no_words(line, "system")
             case kind:
                 self.counts.state += 1
                 if kind not in STATE_TYPES:
@@ -195,10 +217,29 @@ class Transcript:
         if counted:
             self.counts.human_lines += 1
         else:
-            self.counts.not_human[_reason(pieces)] += 1
+            self._no_words(line, _reason(pieces))
         if self._options.noticed and not self.file.subagent and pieces[0].row not in ("G2", "G3"):
             for statement in statements(line):
                 self._notice(line, raw, statement)
+
+    def _no_words(self, line: Line, reason: str) -> None:
+        self.counts.not_human[reason] += 1
+        if self._options.everything:
+            turn = self._turn(
+                line.data, line.number, key="", uuid="", text="", kind=Kind.TYPED, row=""
+            )
+            blocks = content_blocks(line.data) if line.kind == "user" else []
+            texts = [str(block.get("text") or result_text(block)) for block in blocks]
+            self.others.append(
+                Other(
+                    _field(line.data, "uuid"),
+                    turn.session_id,
+                    turn.at,
+                    line.kind,
+                    clean_surrogates(" ".join(texts))[:FIELD_MAX_CHARS],
+                    reason,
+                )
+            )
 
     def _clean(self, line: Line, piece: Piece) -> str:
         if not piece.text:
@@ -247,10 +288,12 @@ class Transcript:
     # Noticed
 
     def _assistant(self, line: Line, raw: Raw) -> None:
-        self.counts.not_human["subagent" if self.file.subagent else "assistant"] += 1
+        self._no_words(line, "subagent" if self.file.subagent else "assistant")
         blocks = content_blocks(line.data)
         if any(block.get("type") == "tool_use" for block in blocks):
             self._record.calls.append(raw.spine)
+        elif raw.spine not in self._record.talk[-1:]:
+            self._record.talk.append(raw.spine)
         if not self._options.noticed:
             return
         if self.file.subagent:
@@ -303,9 +346,12 @@ class Transcript:
             if statement is not None:
                 self._notice(line, Raw(line.number, 0, 0, place, None), statement)
         self._heard.sort(key=lambda heard: (heard.turn.number, heard.turn.key))
+        self._settle_copies()
+        self._settle_scripts()
         self._settle_fates()
         self._settle_context()
         self.turns = [heard.turn for heard in self._heard]
+        self._by_key = {heard.turn.key: heard for heard in self._heard}
 
     def _absorbed(self) -> None:
         """Queue messages without another copy (2.0.76-2.1.96)."""
@@ -327,6 +373,37 @@ class Transcript:
         if not self.counts.not_human["queue"]:
             del self.counts.not_human["queue"]
 
+    def _settle_copies(self) -> None:
+        """The same line twice in one file (after a compaction): a person's copy, else the first."""
+        best: dict[str, _Heard] = {}
+        for heard in self._heard:
+            held = best.get(heard.turn.key)
+            if held is None:
+                best[heard.turn.key] = heard
+                continue
+            if heard.turn.source is Source.HUMAN:
+                self.counts.duplicates += 1
+            if held.turn.headless and not heard.turn.headless:
+                best[heard.turn.key] = heard
+        self._heard = sorted(best.values(), key=lambda h: (h.turn.number, h.turn.key))
+
+    def _settle_scripts(self) -> None:
+        """7.7: before 2.1.78 nothing marks `claude -p`; what looks like it is no person's.
+
+        One prompt behind an enqueue and a dequeue was almost always a plug-in's own session (100 of
+        109 public files). A long first prompt is remembered: a script repeats it in many sessions.
+        """
+        prompts = [h for h in self._heard if h.prompt and h.turn.source is Source.HUMAN]
+        if not prompts or prompts[0].turn.row != "U12":
+            return
+        if len(prompts[0].turn.text) >= SCRIPT_MIN_CHARS:
+            self.first_prompt = prompts[0].turn.text
+        if len(prompts) == 1 and self._queue_start == ["enqueue", "dequeue"]:
+            prompts[0].turn = replace(prompts[0].turn, headless=True)
+            if not self._options.include_headless:
+                self.counts.human_lines -= 1
+                self.counts.not_human["headless"] += 1
+
     def _settle_fates(self) -> None:
         prompts = [
             withdrawn.Prompt(
@@ -344,12 +421,24 @@ class Transcript:
             return answered[uuid]
 
         found = withdrawn.fates(prompts, is_answered)
+        prompts_at = sorted(h.place for h in self._heard if h.prompt)
         for heard in self._heard:
             uuid = heard.turn.uuid
             if heard.prompt and uuid in answered:
                 heard.turn = replace(
                     heard.turn, fate=found.get(uuid, Fate.SENT), answered=answered[uuid]
                 )
+            elif heard.prompt:
+                heard.turn = replace(heard.turn, answered=self._spoke_after(heard, prompts_at))
+
+    def _spoke_after(self, heard: _Heard, prompts_at: Sequence[int]) -> bool:
+        """The agent spoke or acted between this prompt and the next: enough for a simple one."""
+        after = bisect_right(prompts_at, heard.place)
+        end = prompts_at[after] if after < len(prompts_at) else len(self._spine)
+        return any(
+            (at := bisect_right(places, heard.place)) < len(places) and places[at] < end
+            for places in (self._record.calls, self._record.talk)
+        )
 
     def _is_answered(self, uuid: str, place: int) -> bool:
         below = {uuid}
@@ -372,11 +461,11 @@ class Transcript:
                 stopped.add(stop[1])
                 stop = next(stops)
             earlier = before.get(session)
-            since = earlier.place if earlier else 0
+            heard.since = earlier.place if earlier else -1
             heard.turn = replace(
                 turn,
                 interrupted=session in stopped and turn.source is Source.HUMAN,
-                acted=bool(heard.tool_use_id) or self._called_between(since, heard.place),
+                acted=bool(heard.tool_use_id) or self._called_between(heard.since, heard.place),
                 previous=earlier.turn.text[:FIELD_MAX_CHARS] if earlier else "",
                 answers=earlier.turn.uuid if earlier and turn.source is Source.SELF else "",
             )

@@ -61,6 +61,8 @@ class Raw:
 class Scan:
     """What one pass over a file leaves behind."""
 
+    counted: int = 0
+    """Lines that were counted and need not be parsed."""
     not_human: Counter[str] = field(default_factory=Counter)
     state: int = 0
     unknown: Counter[str] = field(default_factory=Counter)
@@ -70,15 +72,22 @@ class Scan:
     numbers: list[int] = field(default_factory=list)
     calls: list[int] = field(default_factory=list)
     """Places of the lines in which the agent calls a tool."""
+    talk: list[int] = field(default_factory=list)
+    """Places of the agent's other lines."""
 
 
 def scan(
-    handle: BinaryIO, size: int, record: Scan, admissions: re.Pattern[bytes] | None = None
+    handle: BinaryIO,
+    size: int,
+    record: Scan,
+    admissions: re.Pattern[bytes] | None = None,
+    everything: bool = False,
 ) -> Iterator[Raw]:
     """The lines of the first `size` bytes that must be parsed, in file order.
 
     All others are counted in `record`. `admissions` finds the assistant lines worth parsing; None
-    leaves all of them alone. The last line comes too when it has no newline.
+    leaves all of them alone. `everything` parses every line that is not oversize. The last line
+    comes too when it has no newline.
     """
     buffer = bytearray(LINE_MAX_BYTES + BLOCK_BYTES)
     view = memoryview(buffer)
@@ -97,9 +106,13 @@ def scan(
                 end = filled
             number += 1
             if end > start:
-                raw = _line(buffer, start, end, base + start, number, record, admissions)
+                raw = _line(
+                    buffer, start, end, base + start, number, record, admissions, everything
+                )
                 if raw is not None:
                     yield raw
+                else:
+                    record.counted += 1
             start = end + 1
             if start >= filled:
                 break
@@ -117,6 +130,8 @@ def scan(
             handle.seek(base)
             if raw is not None:
                 yield raw
+            else:
+                record.counted += 1
             continue
         view[:rest] = view[start:filled]
         base += start
@@ -145,10 +160,12 @@ def _line(
     number: int,
     record: Scan,
     admissions: re.Pattern[bytes] | None,
+    everything: bool,
 ) -> Raw | None:
     """The hot path: it runs once for every line of every log."""
     whole = (
-        buffer[end - 1] == 0x7D
+        not everything
+        and buffer[end - 1] == 0x7D
         and buffer.find(_NEXT, start + 1, end) < 0
         and buffer.find(b"\0", start, end) < 0
     )
@@ -214,7 +231,9 @@ def _assistant(
     block = buffer.find(b'"content":[{"type":"', at, at + 200)
     if buffer.startswith(b"tool_use", block + 20):
         record.calls.append(len(record.offsets))
-    elif admissions is not None and admissions.search(buffer, at, end):
+        return "assistant"
+    record.talk.append(len(record.offsets))
+    if admissions is not None and admissions.search(buffer, at, end):
         return None
     return "assistant"
 

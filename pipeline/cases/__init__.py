@@ -1,0 +1,1 @@
+"""The store of cases. The only room that knows DuckDB."""

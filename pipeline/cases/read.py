@@ -1,0 +1,188 @@
+"""What the store tells: files, bundles, cases, counts. Named queries, always with parameters."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from pipeline.cases.rows import FileRow
+from pipeline.cases.store import Store
+from pipeline.masking.masker import recheck
+from pipeline.records import Case, CaseType, Kind, MaskedText, Source
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_CASE = """
+    SELECT c.id, c.at_us, c.day, c.session, r.name, coalesce(k.type, c.type), c.source,
+        coalesce(k.state, 'open'),
+        CASE WHEN k.type IS NOT NULL THEN 'person' WHEN c.type <> 'other' THEN 'rule' END,
+        c.rule_id, c.text, c.tool, c.gist, c.said, c.kind, c."row", c.lang, c.interrupted,
+        c.named, c.admitted, c.file, c.number, c.inferred_at
+    FROM cases AS c JOIN repos AS r ON r.key = c.repo LEFT JOIN rulings AS k ON k.id = c.id"""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which cases a listing is about; None and "" stand for all."""
+
+    repo: str | None = None
+    type: CaseType | None = None
+    source: Source | None = None
+    since: date | None = None
+    query: str = ""
+    """Words that must all stand in the text, in any case."""
+    hidden: bool = False
+    """Doubtful and dismissed ones too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """All visible cases of one repository and type."""
+
+    repo: str
+    type: CaseType
+    cases: int
+    sessions: int
+    days: int
+    noticed: int
+    """How many of them nobody typed."""
+    first: date
+    last: date
+
+
+def file_records(store: Store) -> dict[str, FileRow]:
+    """The record of every file ever read, by key."""
+    rows = store.rows(
+        "SELECT key, shown, subagent, device, inode, size, mtime_ns, settings, script FROM files"
+    )
+    return {row[0]: FileRow(*row) for row in rows}
+
+
+def known_folders(store: Store) -> dict[str, tuple[str, str]]:
+    """Key and base name of the repository of every folder that was seen, by folder key."""
+    rows = store.rows(
+        "SELECT f.key, r.key, r.base_name FROM folders AS f JOIN repos AS r ON r.key = f.repo"
+    )
+    return {folder: (repo, name) for folder, repo, name in rows}
+
+
+def case_ids(store: Store) -> set[str]:
+    """The ids of all cases."""
+    return {row[0] for row in store.rows("SELECT id FROM cases")}
+
+
+def types_of(store: Store, keys: list[str]) -> dict[str, tuple[str, CaseType, Source]]:
+    """Id, type and source of those of the turns that are cases, by turn key."""
+    rows = store.rows(
+        "SELECT c.key, c.id, coalesce(k.type, c.type), c.source FROM cases AS c"
+        " LEFT JOIN rulings AS k ON k.id = c.id WHERE c.key IN (SELECT unnest(?))",
+        [keys],
+    )
+    return {key: (id_, CaseType(type_), Source(source)) for key, id_, type_, source in rows}
+
+
+def dead_keys(store: Store, keys: list[str]) -> set[str]:
+    """Those of the turns that were taken back, by the strongest word of any file."""
+    rows = store.rows(
+        "SELECT key FROM turns WHERE key IN (SELECT unnest(?)) GROUP BY key"
+        " HAVING bool_or(fate = 2) OR (bool_or(fate = 1) AND NOT bool_or(answered))",
+        [keys],
+    )
+    return {row[0] for row in rows}
+
+
+def headless_keys(store: Store, keys: list[str]) -> set[str]:
+    """Those of the turns of which every copy may have been typed by a program."""
+    rows = store.rows(
+        "SELECT key FROM turns WHERE key IN (SELECT unnest(?))"
+        " GROUP BY key HAVING bool_and(headless)",
+        [keys],
+    )
+    return {row[0] for row in rows}
+
+
+def bundles(store: Store, wanted: Wanted) -> list[Bundle]:
+    """Largest and latest first."""
+    condition, values = _where(wanted)
+    rows = store.rows(
+        f"""SELECT name, type, count(*), count(DISTINCT session), count(DISTINCT day),
+            count(*) FILTER (source <> 'human'), min(day), max(day)
+        FROM (SELECT r.name, coalesce(k.type, c.type) AS type, c.session, c.day, c.source
+            FROM cases AS c JOIN repos AS r ON r.key = c.repo
+            LEFT JOIN rulings AS k ON k.id = c.id {condition})
+        GROUP BY name, type ORDER BY count(*) DESC, max(day) DESC, name, type""",
+        values,
+    )
+    return [Bundle(row[0], CaseType(row[1]), *row[2:]) for row in rows]
+
+
+def cases(store: Store, wanted: Wanted, limit: int | None = None) -> list[Case]:
+    """Newest first."""
+    condition, values = _where(wanted)
+    bound = f" LIMIT {limit:d}" if limit is not None else ""
+    rows = store.rows(f"{_CASE} {condition} ORDER BY c.at_us DESC, c.id{bound}", values)
+    return [_case(row) for row in rows]
+
+
+def case(store: Store, prefix: str) -> list[Case]:
+    """The cases whose id begins so: none, the one that was meant, or too many."""
+    rows = store.rows(
+        f"{_CASE} WHERE starts_with(c.id, $prefix) ORDER BY c.id LIMIT 3", {"prefix": prefix}
+    )
+    return [_case(row) for row in rows]
+
+
+def _where(wanted: Wanted) -> tuple[str, dict[str, Any]]:
+    terms: list[str] = []
+    values: dict[str, Any] = {}
+    if not wanted.hidden:
+        terms.append("coalesce(k.state, 'open') = 'open'")
+    for column, value in (
+        ("r.name", wanted.repo),
+        ("coalesce(k.type, c.type)", wanted.type and wanted.type.value),
+        ("c.source", wanted.source and wanted.source.value),
+    ):
+        if value is not None:
+            name = f"v{len(values)}"
+            terms.append(f"{column} = ${name}")
+            values[name] = value
+    if wanted.since:
+        terms.append("c.day >= $since")
+        values["since"] = wanted.since
+    for number, word in enumerate(wanted.query.split()):
+        terms.append(f"contains(lower(c.text), $word{number})")
+        values[f"word{number}"] = word.lower()
+    return ("WHERE " + " AND ".join(terms) if terms else ""), values
+
+
+def _case(row: tuple[Any, ...]) -> Case:
+    return Case(
+        id=row[0], at=_EPOCH + timedelta(microseconds=row[1]), day=row[2], session=row[3],
+        repo=row[4], type=CaseType(row[5]), source=Source(row[6]), state=row[7],
+        decided_by=row[8], rule_id=row[9], text=_masked(row[10]), tool=row[11],
+        gist=_masked(row[12]), said=_masked(row[13]), kind=Kind(row[14]), row=row[15],
+        lang=row[16], interrupted=row[17], named=row[18], admitted=row[19], file=row[20],
+        number=row[21], inferred_at=row[22],
+    )  # fmt: skip
+
+
+def _masked(stored: str) -> MaskedText:
+    """Every exit checks again (T24)."""
+    return recheck(stored)
+
+
+def turns_per_line(store: Store, since: datetime, at_least: int) -> list[float]:
+    """Turns per line of each run since then that read enough lines, oldest first."""
+    rows = store.rows(
+        "SELECT turns / lines FROM runs WHERE at_us >= ? AND lines >= ? ORDER BY at_us",
+        [int((since - _EPOCH) / timedelta(microseconds=1)), at_least],
+    )
+    return [row[0] for row in rows]
+
+
+def totals(store: Store) -> Mapping[str, int]:
+    """How much the store holds: turns, sessions, cases, files."""
+    row = store.rows("""
+        SELECT (SELECT count(DISTINCT key) FROM turns WHERE source = 'human' AND NOT headless),
+            (SELECT count(DISTINCT session) FROM turns WHERE source = 'human' AND NOT headless),
+            (SELECT count(*) FROM cases), (SELECT count(*) FROM files)""")[0]
+    return dict(zip(("turns", "sessions", "cases", "files"), row, strict=True))

@@ -1,0 +1,92 @@
+"""The tables, as migrations that are never edited once released. Times are UTC microseconds."""
+
+from collections.abc import Callable
+
+import duckdb
+
+from pipeline.errors import StoreError
+
+
+def m001_tables(con: duckdb.DuckDBPyConnection) -> None:
+    """Files and their copies of turns, the cases chosen from them, and what people ruled."""
+    con.execute("""
+        CREATE TABLE files (
+            key VARCHAR PRIMARY KEY, shown VARCHAR NOT NULL, subagent BOOLEAN NOT NULL,
+            device UBIGINT NOT NULL, inode UBIGINT NOT NULL, size UBIGINT NOT NULL,
+            mtime_ns BIGINT NOT NULL, settings VARCHAR NOT NULL, script VARCHAR NOT NULL,
+            present BOOLEAN NOT NULL, own_us BIGINT
+        )""")
+    con.execute("""
+        CREATE TABLE turns (
+            file VARCHAR NOT NULL, key VARCHAR NOT NULL, id VARCHAR NOT NULL,
+            uuid VARCHAR NOT NULL, session VARCHAR NOT NULL, at_us BIGINT NOT NULL,
+            day DATE NOT NULL, inferred_at BOOLEAN NOT NULL, repo VARCHAR NOT NULL,
+            source VARCHAR NOT NULL, kind VARCHAR NOT NULL, "row" VARCHAR NOT NULL,
+            number BIGINT NOT NULL, headless BOOLEAN NOT NULL, fate UTINYINT NOT NULL,
+            answered BOOLEAN NOT NULL, interrupted BOOLEAN NOT NULL, type VARCHAR,
+            rule_id VARCHAR NOT NULL, lang VARCHAR NOT NULL, text VARCHAR NOT NULL,
+            tool VARCHAR NOT NULL, gist VARCHAR NOT NULL, said VARCHAR NOT NULL,
+            admitted BOOLEAN NOT NULL, named BOOLEAN NOT NULL,
+            PRIMARY KEY (file, key)
+        )""")
+    con.execute("""
+        CREATE TABLE cases (
+            id VARCHAR PRIMARY KEY, key VARCHAR NOT NULL, file VARCHAR NOT NULL,
+            session VARCHAR NOT NULL, at_us BIGINT NOT NULL, day DATE NOT NULL,
+            inferred_at BOOLEAN NOT NULL, repo VARCHAR NOT NULL, source VARCHAR NOT NULL,
+            kind VARCHAR NOT NULL, "row" VARCHAR NOT NULL, number BIGINT NOT NULL,
+            interrupted BOOLEAN NOT NULL, type VARCHAR NOT NULL, rule_id VARCHAR NOT NULL,
+            lang VARCHAR NOT NULL, text VARCHAR NOT NULL, tool VARCHAR NOT NULL,
+            gist VARCHAR NOT NULL, said VARCHAR NOT NULL, admitted BOOLEAN NOT NULL,
+            named BOOLEAN NOT NULL
+        )""")
+    con.execute("CREATE INDEX turns_key ON turns (key)")
+    con.execute("""
+        CREATE TABLE repos (
+            key VARCHAR PRIMARY KEY, name VARCHAR NOT NULL UNIQUE, base_name VARCHAR NOT NULL
+        )""")
+    con.execute("CREATE TABLE folders (key VARCHAR PRIMARY KEY, repo VARCHAR NOT NULL)")
+    con.execute("""
+        CREATE TABLE rulings (
+            id VARCHAR PRIMARY KEY, state VARCHAR NOT NULL, type VARCHAR, at_us BIGINT NOT NULL
+        )""")
+    con.execute("""
+        CREATE TABLE verdicts (
+            id VARCHAR NOT NULL, at_us BIGINT NOT NULL, decided_by VARCHAR NOT NULL,
+            type VARCHAR, rule_id VARCHAR NOT NULL
+        )""")
+    con.execute("""
+        CREATE TABLE runs (
+            at_us BIGINT NOT NULL, lines BIGINT NOT NULL, turns BIGINT NOT NULL,
+            new_cases BIGINT NOT NULL
+        )""")
+    con.execute("CREATE TABLE tombstones (mark VARCHAR PRIMARY KEY)")
+    con.execute("CREATE TABLE meta (name VARCHAR PRIMARY KEY, value VARCHAR NOT NULL)")
+
+
+MIGRATIONS: tuple[Callable[[duckdb.DuckDBPyConnection], None], ...] = (m001_tables,)
+
+
+def migrate(con: duckdb.DuckDBPyConnection) -> None:
+    """Brings the tables up to date; each step and its own record are one transaction.
+
+    Raises StoreError for a store that a newer version of this program has made.
+    """
+    con.execute(
+        "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name VARCHAR NOT NULL)"
+    )
+    done = con.execute("SELECT count(*) FROM migrations").fetchall()[0][0]
+    if done > len(MIGRATIONS):
+        raise StoreError(
+            f"the store has schema {done}, this version knows {len(MIGRATIONS)}",
+            "install the newer version of twice-told again",
+        )
+    for number, step in enumerate(MIGRATIONS[done:], done + 1):
+        con.begin()
+        try:
+            step(con)
+            con.execute("INSERT INTO migrations VALUES (?, ?)", [number, step.__name__])
+            con.commit()
+        except BaseException:
+            con.rollback()
+            raise

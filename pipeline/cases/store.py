@@ -1,0 +1,169 @@
+"""Opens the store: one writer at a time, hardened, private, and able to lose a damaged log."""
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from pipeline.cases.schema import migrate
+from pipeline.errors import Busy, StoreError
+from pipeline.files import PRIVATE_FILE, private_dir
+
+FILE_NAME = "cases.duckdb"
+READ_WAIT_SECONDS = 5.0
+MEMORY_LIMIT = "1GB"
+
+
+class Store:
+    """An open store. `con` is for the modules of this room only."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, warnings: list[str]) -> None:
+        self.con = con
+        self.warnings = warnings
+        """What had to be repaired on opening, for the run's summary."""
+
+    def rows(self, sql: str, values: dict[str, Any] | list[Any] | None = None) -> list[Any]:
+        """All rows of a query as tuples."""
+        return self.con.execute(sql, values).fetchall()
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing."""
+        self.con.begin()
+        try:
+            yield
+            self.con.commit()
+        except BaseException:
+            self.con.rollback()
+            raise
+
+
+@contextlib.contextmanager
+def open_writer(folder: Path) -> Iterator[Store]:
+    """The store for writing, made when it is missing. The caller holds the home's lock.
+
+    Checkpoints when all went well, so that nothing is left in the log. Raises StoreError, or Busy
+    when a reader stays longer than a few seconds.
+    """
+    private_dir(folder)
+    path = folder / FILE_NAME
+    warnings: list[str] = []
+    before = os.umask(0o077)
+    try:
+        con = _connect_or_repair(path, warnings)
+        try:
+            _harden(con, folder)
+            migrate(con)
+            yield Store(con, warnings)
+            con.execute("CHECKPOINT")
+        except duckdb.Error as error:
+            raise _as_store_error(path, error) from error
+        finally:
+            con.close()
+            _tighten(path)
+    finally:
+        os.umask(before)
+
+
+@contextlib.contextmanager
+def open_reader(folder: Path) -> Iterator[Store | None]:
+    """The store for reading, None when there is none yet. Raises StoreError, or Busy."""
+    path = folder / FILE_NAME
+    if not path.exists():
+        yield None
+        return
+    con = _patiently(path, read_only=True)
+    try:
+        _harden(con, folder)
+        yield Store(con, [])
+    except duckdb.Error as error:
+        raise _as_store_error(path, error) from error
+    finally:
+        con.close()
+
+
+def _connect(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
+    """Extensions must be off in the first settings; the rest follows in SQL (order matters)."""
+    return duckdb.connect(
+        str(path),
+        read_only=read_only,
+        config={
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "allow_community_extensions": "false",
+        },
+    )
+
+
+def _harden(con: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    con.execute(f"SET temp_directory = '{str(folder / 'tmp').replace(chr(39), chr(39) * 2)}'")
+    con.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
+    con.execute("SET enable_external_access = false")
+    con.execute("SET lock_configuration = true")
+
+
+def _patiently(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
+    """DuckDB refuses at once when another process has the file: try again for a few seconds."""
+    deadline = time.monotonic() + READ_WAIT_SECONDS
+    while True:
+        try:
+            return _connect(path, read_only)
+        except duckdb.IOException as error:
+            if not _is_lock(error):
+                raise _as_store_error(path, error) from error
+            if time.monotonic() > deadline:
+                raise Busy(
+                    f"{path} is held by {_holder(error)}", "try again when that has ended"
+                ) from error
+            time.sleep(0.05)
+        except duckdb.Error as error:
+            raise _as_store_error(path, error) from error
+
+
+def _connect_or_repair(path: Path, warnings: list[str]) -> duckdb.DuckDBPyConnection:
+    """A log that cannot be replayed is set aside, never deleted; what it held is read again.
+
+    After a power cut or on a full disk the log can be damaged (T16). The base file is then a
+    consistent older state, and every file whose record it lacks counts as changed.
+    """
+    log = path.with_name(path.name + ".wal")
+    try:
+        return _patiently(path, read_only=False)
+    except StoreError:
+        if not log.exists():
+            raise
+    aside = log.with_name(f"{log.name}.corrupt-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+    log.rename(aside)
+    warnings.append(
+        f"the store's log was damaged and is set aside as {aside.name}; what it held is read again"
+    )
+    return _patiently(path, read_only=False)
+
+
+def _is_lock(error: duckdb.IOException) -> bool:
+    return "lock" in str(error).lower()
+
+
+def _holder(error: duckdb.IOException) -> str:
+    """The process that DuckDB names: `... is held in /usr/bin/python3 (PID 123)`."""
+    _, found, rest = str(error).partition("(PID ")
+    return f"process {rest.partition(')')[0]}" if found else "another process"
+
+
+def _as_store_error(path: Path, error: duckdb.Error) -> StoreError:
+    """DuckDB's messages can quote values: only their kind is passed on."""
+    return StoreError(
+        f"{path} cannot be used ({type(error).__name__})",
+        "restore the last export: twice-told restore <home>/local_cases/exports/<newest>",
+    )
+
+
+def _tighten(path: Path) -> None:
+    for file in (path, path.with_name(path.name + ".wal")):
+        with contextlib.suppress(FileNotFoundError):
+            file.chmod(PRIVATE_FILE)

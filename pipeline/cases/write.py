@@ -1,0 +1,221 @@
+"""Puts what was mined into the store: a file's record and its turns in one transaction."""
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from pipeline.cases.rows import FileRow, MinedFile, RepoRow, TurnRow
+from pipeline.cases.store import Store
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_COPIED = """id, key, file, session, at_us, day, inferred_at, repo, source, kind, "row", number,
+    interrupted, type, rule_id, lang, text, tool, gist, said, admitted, named"""
+
+
+def microseconds(at: datetime) -> int:
+    """An instant as the store keeps it, exact."""
+    delta = at - _EPOCH
+    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
+
+
+def put_file(store: Store, mined: MinedFile, now: datetime) -> None:
+    """Replaces what a file said. A turn whose line has vanished from the file stays as it was."""
+    with store.transaction():
+        for repo in mined.repos:
+            _put_repo(store, repo)
+        buried = buried_keys(store, [turn.key for turn in mined.turns])
+        turns = [turn for turn in mined.turns if turn.key not in buried]
+        stale = _replace_turns(store, mined.file.key, turns, mined.seen)
+        _put_record(store, mined.file)
+        refresh(store, {*stale, *(turn.key for turn in turns)}, now)
+
+
+def _put_repo(store: Store, repo: RepoRow) -> None:
+    known = store.rows("SELECT 1 FROM repos WHERE key = ?", [repo.key])
+    if not known:
+        taken = store.rows("SELECT 1 FROM repos WHERE name = ?", [repo.base_name])
+        name = f"{repo.base_name[:55]}-{repo.key[:8]}" if taken else repo.base_name
+        store.con.execute("INSERT INTO repos VALUES (?, ?, ?)", [repo.key, name, repo.base_name])
+    for folder in repo.folders:
+        store.con.execute(
+            "INSERT INTO folders VALUES (?, ?) ON CONFLICT DO UPDATE SET repo = excluded.repo",
+            [folder, repo.key],
+        )
+
+
+def _replace_turns(
+    store: Store, file: str, turns: Sequence[TurnRow], seen: Iterable[str]
+) -> list[str]:
+    """Keys that the file said before; those whose line it still holds are gone unless said anew."""
+    standing = list({*seen, *(turn.uuid for turn in turns)})
+    stale = [
+        row[0]
+        for row in store.rows(
+            "DELETE FROM turns WHERE file = $file AND (uuid IN (SELECT unnest($seen))"
+            " OR key IN (SELECT unnest($keys))) RETURNING key",
+            {"file": file, "seen": standing, "keys": [turn.key for turn in turns]},
+        )
+    ]
+    if turns:
+        columns = [list(column) for column in zip(*map(_values, turns), strict=True)]
+        places = ", ".join("unnest(?)" for _ in columns)
+        store.con.execute(f"INSERT INTO turns SELECT ?, {places}", [file, *columns])
+    return stale
+
+
+def _values(turn: TurnRow) -> tuple[Any, ...]:
+    """In the order of the table's columns, without the file."""
+    place = (
+        turn.key, turn.id, turn.uuid, turn.session, microseconds(turn.at), turn.day,
+        turn.inferred_at, turn.repo, turn.source.value, turn.kind.value, turn.row, turn.number,
+        turn.headless, int(turn.fate), turn.answered, turn.interrupted,
+    )  # fmt: skip
+    case = turn.correction
+    if case is None:
+        return (*place, None, "", "", "", "", "", "", False, False)
+    return (
+        *place, case.type.value, case.rule_id, case.lang, case.text, case.tool, case.gist,
+        case.said, case.admitted, case.named,
+    )  # fmt: skip
+
+
+def _put_record(store: Store, file: FileRow) -> None:
+    store.con.execute(
+        "INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, true, NULL)"
+        " ON CONFLICT DO UPDATE SET shown = excluded.shown, subagent = excluded.subagent,"
+        " device = excluded.device, inode = excluded.inode, size = excluded.size,"
+        " mtime_ns = excluded.mtime_ns, settings = excluded.settings, script = excluded.script,"
+        " present = true",
+        [
+            file.key, file.shown, file.subagent, file.device, file.inode, file.size,
+            file.mtime_ns, file.settings, file.script,
+        ],
+    )  # fmt: skip
+
+
+def refresh(store: Store, keys: Iterable[str], now: datetime) -> None:
+    """Chooses anew, for these turns, the copy that stands for all of them.
+
+    A person's copy beats a headless one, the main transcript a subagent's; then the original: the
+    file whose oldest line that no other file holds is oldest (a file without one comes first).
+    """
+    store.con.execute("CREATE OR REPLACE TEMP TABLE touched (key VARCHAR PRIMARY KEY)")
+    store.con.execute("INSERT INTO touched SELECT unnest(?)", [list(keys)])
+    store.con.execute(
+        "CREATE OR REPLACE TEMP TABLE before AS SELECT id, type, rule_id FROM cases"
+        " WHERE key IN (SELECT key FROM touched)"
+    )
+    store.con.execute("DELETE FROM cases WHERE key IN (SELECT key FROM touched)")
+    store.con.execute(f"""
+        INSERT INTO cases SELECT {_COPIED} FROM (
+            SELECT turns.*, bool_or(fate = 2) OVER copies
+                OR (bool_or(fate = 1) OVER copies AND NOT bool_or(answered) OVER copies) AS dead
+            FROM turns WHERE key IN (SELECT key FROM touched)
+            WINDOW copies AS (PARTITION BY key)
+        ) AS t JOIN (SELECT key AS file_key, subagent, own_us, present FROM files) AS f
+            ON f.file_key = t.file
+        WHERE NOT dead
+        QUALIFY row_number() OVER (
+            PARTITION BY key ORDER BY headless, subagent, own_us NULLS LAST, NOT present, file
+        ) = 1 AND type IS NOT NULL""")
+    store.con.execute(
+        """INSERT INTO verdicts SELECT c.id, $now, 'rule', c.type, c.rule_id FROM cases AS c
+        LEFT JOIN before AS b ON b.id = c.id
+        WHERE c.key IN (SELECT key FROM touched)
+          AND (b.id IS NULL OR b.type <> c.type OR b.rule_id <> c.rule_id)""",
+        {"now": microseconds(now)},
+    )
+
+
+def set_present(store: Store, keys: Iterable[str]) -> None:
+    """Notes which transcripts exist now; cases outlive them."""
+    with store.transaction():
+        store.con.execute(
+            "UPDATE files SET present = (key IN (SELECT unnest($keys)))"
+            " WHERE present <> (key IN (SELECT unnest($keys)))",
+            {"keys": list(keys)},
+        )
+
+
+def shared_files(store: Store, read: Iterable[str]) -> list[list[str]]:
+    """Groups of main transcripts with copies of the same human turns, one of them in `read`."""
+    pairs = store.rows(
+        """SELECT DISTINCT a.file, b.file FROM turns AS a JOIN turns AS b USING (key)
+        JOIN files AS fa ON fa.key = a.file JOIN files AS fb ON fb.key = b.file
+        WHERE a.file < b.file AND a.source = 'human' AND NOT fa.subagent AND NOT fb.subagent"""
+    )
+    groups: dict[str, set[str]] = {}
+    for left, right in pairs:
+        merged = groups.get(left, {left}) | groups.get(right, {right})
+        for member in merged:
+            groups[member] = merged
+    wanted = set(read)
+    unique = {id(group): group for group in groups.values() if group & wanted}
+    return sorted(sorted(group) for group in unique.values())
+
+
+def set_own(store: Store, own: dict[str, int | None], now: datetime) -> None:
+    """Records when the oldest line of its own was written in each file; None: as it was."""
+    with store.transaction():
+        for file, at_us in own.items():
+            if at_us is not None:
+                store.con.execute("UPDATE files SET own_us = ? WHERE key = ?", [at_us, file])
+        keys = store.rows(
+            "SELECT DISTINCT key FROM turns WHERE file IN (SELECT unnest(?))", [list(own)]
+        )
+        refresh(store, [row[0] for row in keys], now)
+
+
+def flag_scripts(store: Store, sessions: int, now: datetime) -> None:
+    """Takes back the unmarked turns of files that begin with the same long prompt again and again.
+
+    From `sessions` files on, a program wrote it; what was kept of it is dropped.
+    """
+    with store.transaction():
+        keys = store.rows(
+            """UPDATE turns SET headless = true, type = NULL, rule_id = '', lang = '', text = '',
+                tool = '', gist = '', said = '', admitted = false, named = false
+            WHERE "row" = 'U12' AND NOT headless AND file IN (
+                SELECT key FROM files WHERE script IN (
+                    SELECT script FROM files WHERE script <> '' GROUP BY script
+                    HAVING count(*) >= ?))
+            RETURNING key""",
+            [sessions],
+        )
+        if keys:
+            refresh(store, {row[0] for row in keys}, now)
+
+
+def put_run(store: Store, at: datetime, lines: int, turns: int, new_cases: int) -> None:
+    """Remembers what a run found, for the watch over format drift."""
+    store.con.execute(
+        "INSERT INTO runs VALUES (?, ?, ?, ?)", [microseconds(at), lines, turns, new_cases]
+    )
+
+
+def tombstone_key(store: Store) -> bytes:
+    """The secret under which forgotten turns are remembered; made at first use."""
+    found = store.rows("SELECT value FROM meta WHERE name = 'tombstone_key'")
+    if found:
+        return bytes.fromhex(found[0][0])
+    secret = secrets.token_bytes(32)
+    store.con.execute("INSERT INTO meta VALUES ('tombstone_key', ?)", [secret.hex()])
+    return secret
+
+
+def tombstone(secret: bytes, key: str) -> str:
+    """The mark of a forgotten turn: nobody without the secret can tell what it stood for."""
+    message = key.encode("utf-8", "surrogatepass")
+    return hmac.new(secret, message, hashlib.sha256).hexdigest()
+
+
+def buried_keys(store: Store, keys: Sequence[str]) -> frozenset[str]:
+    """Those of the keys that were forgotten and must not come back."""
+    marks = {row[0] for row in store.rows("SELECT mark FROM tombstones")}
+    if not marks:
+        return frozenset()
+    secret = tombstone_key(store)
+    return frozenset(key for key in keys if tombstone(secret, key) in marks)

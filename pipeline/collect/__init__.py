@@ -1,0 +1,1 @@
+"""One run over the transcripts: read, classify, mask, store, count."""

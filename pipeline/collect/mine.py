@@ -1,0 +1,207 @@
+"""One transcript in, rows for the store out: read, classified and masked. Keeps no raw text."""
+
+import hashlib
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from pipeline import __version__, clock, resources
+from pipeline.cases.rows import Correction, FileRow, MinedFile, RepoRow, TurnRow, file_key
+from pipeline.classify import engine
+from pipeline.classify.rule import Packs
+from pipeline.config import Config
+from pipeline.masking.inert import inert
+from pipeline.masking.masker import mask
+from pipeline.records import Finding, Message, Source, Turn
+from pipeline.transcripts.discover import TranscriptFile
+from pipeline.transcripts.history import paste_displays
+from pipeline.transcripts.reader import READER_VERSION, Options, Transcript, open_transcript
+from pipeline.transcripts.repository import Repositories, Repository, folder_key
+
+_TOOL_NAME = re.compile(r"[^\w:.-]+")
+
+
+class Miner:
+    """Everything that mining a file depends on. One per process."""
+
+    def __init__(self, packs: Packs, config: Config, repositories: Repositories) -> None:
+        self.packs = packs
+        self.settings = settings_digest(packs, config)
+        self._config = config
+        self._repositories = repositories
+        self._displays: dict[Path, dict[str, list[str]]] = {}
+        self._admissions = admissions(packs) if config.noticed else None
+        self._excluded = (*config.exclude, str(config.judge_folder))
+
+    def options(self, root: Path, everything: bool = False) -> Options:
+        """How the transcripts below a Claude folder are read."""
+        if root not in self._displays:
+            self._displays[root] = paste_displays(root)
+        return Options(
+            include_headless=self._config.include_headless,
+            excluded=self.is_excluded,
+            displays=self._displays[root],
+            admissions=self._admissions,
+            noticed=self._config.noticed,
+            everything=everything,
+        )
+
+    def is_excluded(self, cwd: str) -> bool:
+        """The folder, or one above it, is on the exclude list."""
+        path = os.path.normpath(cwd)
+        return any(path == folder or path.startswith(folder + "/") for folder in self._excluded)
+
+    def mine(self, file: TranscriptFile) -> MinedFile:
+        """Raises SourceError when the file cannot be read."""
+        with open_transcript(file, self.options(file.root)) as transcript:
+            places = self.places(transcript.turns)
+            findings = {turn.key: self._classify(transcript, turn) for turn in transcript.turns}
+            humans = {
+                turn.uuid
+                for turn in transcript.turns
+                if turn.source is Source.HUMAN and findings[turn.key] is not None
+            }
+            admitted = {turn.answers for turn in transcript.turns if turn.answers in humans}
+            rows = tuple(
+                self._row(transcript, turn, findings[turn.key], places[turn.key], admitted)
+                for turn in transcript.turns
+                if not (turn.source is not Source.HUMAN and turn.answers in humans)
+                and (turn.source is Source.HUMAN or findings[turn.key] is not None)
+            )
+            return MinedFile(
+                file=self._record(file, transcript.first_prompt),
+                turns=rows,
+                seen=frozenset(transcript.seen),
+                repos=_repos(transcript.turns, places),
+                counts=transcript.counts,
+            )
+
+    def places(self, turns: Sequence[Turn]) -> dict[str, Repository]:
+        """The repository of each turn, by key."""
+        first: dict[str, str] = {}
+        places = {}
+        for turn in turns:
+            begun = first.setdefault(turn.session_id, turn.cwd)
+            places[turn.key] = self._repositories.of(turn.cwd, begun)
+        return places
+
+    def _classify(self, transcript: Transcript, turn: Turn) -> Finding | None:
+        """Headless turns are not classified unless they count: nothing of them is kept."""
+        if turn.headless and not self._config.include_headless:
+            return None
+        return engine.classify(self.packs, message(transcript, turn))
+
+    def _row(
+        self,
+        transcript: Transcript,
+        turn: Turn,
+        finding: Finding | None,
+        place: Repository,
+        admitted: set[str],
+    ) -> TurnRow:
+        return TurnRow(
+            key=turn.key,
+            uuid=turn.uuid,
+            session=inert(turn.session_id),
+            at=turn.at,
+            day=clock.local_day(turn.at, self._config.timezone),
+            inferred_at=turn.inferred_at,
+            repo=place.key,
+            source=turn.source,
+            kind=turn.kind,
+            row=turn.row,
+            number=turn.number,
+            headless=turn.headless,
+            fate=turn.fate,
+            answered=turn.answered,
+            interrupted=turn.interrupted,
+            correction=_correction(transcript, turn, finding, turn.uuid in admitted)
+            if finding
+            else None,
+        )
+
+    def _record(self, file: TranscriptFile, first_prompt: str) -> FileRow:
+        script = hashlib.sha256(first_prompt.encode("utf-8", "replace")).hexdigest()
+        return FileRow(
+            key=file_key(file.path),
+            shown=mask(str(file.path)).text,
+            subagent=file.subagent,
+            device=file.device,
+            inode=file.inode,
+            size=file.size,
+            mtime_ns=file.mtime_ns,
+            settings=self.settings,
+            script=script if first_prompt else "",
+        )
+
+
+def settings_digest(packs: Packs, config: Config) -> str:
+    """All that decides what a file says beside the file itself; a change makes it be read again."""
+    digest = hashlib.sha256(packs.digest.encode())
+    for path in sorted((resources.folder("rules") / "mask").glob("*.toml")):
+        digest.update(path.read_bytes())
+    rest = (
+        __version__,
+        READER_VERSION,
+        config.timezone.key,
+        config.include_headless,
+        config.noticed,
+        *config.exclude,
+    )
+    digest.update(repr(rest).encode())
+    return digest.hexdigest()[:32]
+
+
+def message(transcript: Transcript, turn: Turn) -> Message:
+    """What the rules see of a turn."""
+    return Message(
+        text=turn.text,
+        kind=turn.kind,
+        source=turn.source,
+        interrupted=turn.interrupted,
+        acted=turn.acted,
+        previous=turn.previous,
+        said=transcript.said(turn),
+    )
+
+
+def _correction(transcript: Transcript, turn: Turn, finding: Finding, admitted: bool) -> Correction:
+    action = transcript.action(turn)
+    return Correction(
+        type=finding.type,
+        rule_id=finding.rule_id,
+        lang=finding.lang,
+        text=mask(turn.text).text,
+        tool=_TOOL_NAME.sub("", action.tool) if action else "",
+        gist=mask(action.gist if action else "").text,
+        said=mask(action.said if action else "").text,
+        admitted=admitted,
+        named=True,
+    )
+
+
+def _repos(turns: Sequence[Turn], places: dict[str, Repository]) -> tuple[RepoRow, ...]:
+    folders: dict[Repository, set[str]] = {}
+    for turn in turns:
+        known = folders.setdefault(places[turn.key], set())
+        if places[turn.key].certain:
+            known.add(folder_key(turn.cwd))
+    return tuple(
+        RepoRow(place.key, place.base_name, tuple(sorted(known)))
+        for place, known in folders.items()
+    )
+
+
+def admissions(packs: Packs) -> re.Pattern[bytes] | None:
+    """Finds, in the bytes of an assistant line, words that a rule for admissions begins with."""
+    words = sorted(
+        {
+            word.encode()
+            for (source, _), pack in packs.by_key.items()
+            if source is Source.SELF
+            for rule in pack.rules
+            for word in rule.keywords
+        }
+    )
+    return re.compile(b"|".join(map(re.escape, words)), re.IGNORECASE) if words else None

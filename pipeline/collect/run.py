@@ -1,0 +1,251 @@
+"""A collecting run: which files to read, reading them, one transaction a file, the sums at the end.
+
+Reading and classifying a file is a pure function that is mapped over the files, in this process or
+in several; only this process writes.
+"""
+
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from statistics import median
+
+from pipeline import clock, resources
+from pipeline.cases import read, write
+from pipeline.cases.rows import MinedFile, file_key
+from pipeline.cases.store import Store
+from pipeline.classify import packs
+from pipeline.classify.rule import Packs
+from pipeline.collect.mine import Miner, settings_digest
+from pipeline.collect.summary import Summary
+from pipeline.config import Config
+from pipeline.errors import SourceError
+from pipeline.records import Source
+from pipeline.transcripts.discover import Found, TranscriptFile, discover
+from pipeline.transcripts.lineage import oldest_own
+from pipeline.transcripts.repository import Repositories, Repository
+
+SCRIPT_SESSIONS = 5
+"""So many sessions with the same unmarked first prompt were run by a script."""
+DRIFT_SHARE = 0.01
+DRIFT_FALL = 0.5
+DRIFT_MIN_LINES = 500
+DRIFT_DAYS = 14
+
+Progress = Callable[[int, int], None]
+"""Called with bytes read so far and bytes to read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run may read."""
+
+    start: datetime | None = None
+    """Only files that changed since; None for all."""
+    jobs: int = 1
+    rebuild: bool = False
+    """Read unchanged files too."""
+    dry_run: bool = False
+
+
+def rule_folders(config: Config) -> tuple[Path, ...]:
+    """The installed packs, then the user's own."""
+    return resources.folder("rules"), config.home / "rules"
+
+
+def collect(store: Store, config: Config, plan: Plan, progress: Progress | None = None) -> Summary:
+    """Reads what has changed and stores what was found. The caller holds the lock."""
+    begun, now = time.monotonic(), clock.now()
+    summary = Summary(warnings=list(store.warnings))
+    found = discover(config.claude_dirs)
+    loaded = packs.load(rule_folders(config))
+    chosen = _choose(store, found, settings_digest(loaded, config), plan, summary)
+    if not plan.dry_run:
+        _read_all(store, config, loaded, chosen, plan, summary, now, progress)
+        write.set_present(store, [file_key(file.path) for file in found.files])
+    _passed_over(found, summary)
+    summary.seconds = time.monotonic() - begun
+    summary.peak_rss_mb = _peak_rss_mb()
+    return summary
+
+
+def _choose(
+    store: Store, found: Found, settings: str, plan: Plan, summary: Summary
+) -> list[TranscriptFile]:
+    """Files whose record differs from what the directory says, within the window."""
+    records = read.file_records(store)
+    chosen = []
+    for file in found.files:
+        summary.files["seen"] += 1
+        record = records.get(file_key(file.path))
+        same = (
+            record is not None and record.stat_key == file.stat_key and record.settings == settings
+        )
+        if same and not plan.rebuild:
+            summary.files["unchanged"] += 1
+        elif plan.start and file.mtime_ns < plan.start.timestamp() * 1e9:
+            summary.files["outside"] += 1
+        else:
+            chosen.append(file)
+    return chosen
+
+
+def _read_all(
+    store: Store,
+    config: Config,
+    loaded: Packs,
+    chosen: Sequence[TranscriptFile],
+    plan: Plan,
+    summary: Summary,
+    now: datetime,
+    progress: Progress | None,
+) -> None:
+    known = read.case_ids(store)
+    total, done = sum(file.size for file in chosen), 0
+    heard: dict[str, int] = {}
+    readable: list[TranscriptFile] = []
+    for file, mined in _mined(store, config, loaded, chosen, plan.jobs):
+        done += file.size
+        if progress:
+            progress(done, total)
+        if mined is None:
+            summary.files["failed"] += 1
+            continue
+        readable.append(file)
+        write.put_file(store, mined, now)
+        summary.files["read"] += 1
+        summary.bytes_read += file.size
+        summary.counts.add(mined.counts)
+        for turn in mined.turns:
+            if turn.source is not Source.HUMAN:
+                heard.setdefault(turn.key, 0)
+            elif config.include_headless or not turn.headless:
+                heard[turn.key] = heard.get(turn.key, 0) + 1
+    _settle_originals(store, readable, now)
+    if not config.include_headless:
+        write.flag_scripts(store, SCRIPT_SESSIONS, now)
+    _sum_up(store, heard, known, summary)
+    summary.check()
+    _watch_drift(store, summary, now)
+
+
+def _mined(
+    store: Store,
+    config: Config,
+    loaded: Packs,
+    chosen: Sequence[TranscriptFile],
+    jobs: int,
+) -> Iterator[tuple[TranscriptFile, MinedFile | None]]:
+    """Each file with what was mined from it, None where it cannot be read; in the given order."""
+    folders = {
+        folder: Repository(key, name, certain=True)
+        for folder, (key, name) in read.known_folders(store).items()
+    }
+    if jobs < 2 or len(chosen) < 2:
+        miner = Miner(loaded, config, Repositories(folders))
+        for file in chosen:
+            yield file, _mine(miner, file)
+        return
+    with ProcessPoolExecutor(jobs, initializer=_start_worker, initargs=(config, folders)) as pool:
+        yield from zip(chosen, pool.map(_mine_in_worker, chosen, chunksize=4), strict=True)
+
+
+_worker: Miner
+
+
+def _start_worker(config: Config, folders: dict[str, Repository]) -> None:
+    global _worker
+    _worker = Miner(packs.load(rule_folders(config)), config, Repositories(folders))
+
+
+def _mine_in_worker(file: TranscriptFile) -> MinedFile | None:
+    return _mine(_worker, file)
+
+
+def _mine(miner: Miner, file: TranscriptFile) -> MinedFile | None:
+    """A file that went away or is barred does not stop the others."""
+    try:
+        return miner.mine(file)
+    except SourceError:
+        return None
+
+
+def _settle_originals(store: Store, readable: Sequence[TranscriptFile], now: datetime) -> None:
+    """Where files share turns, finds out which one is the original."""
+    paths = {file_key(file.path): file.path for file in readable}
+    found = discover({file.root for file in readable})
+    paths |= {file_key(file.path): file.path for file in found.files}
+    for group in write.shared_files(store, [file_key(file.path) for file in readable]):
+        own = oldest_own([paths[key] for key in group if key in paths])
+        times = {file_key(path): write.microseconds(at) for path, at in own.items()}
+        write.set_own(store, {key: times.get(key) for key in group}, now)
+
+
+def _sum_up(store: Store, heard: dict[str, int], known: set[str], summary: Summary) -> None:
+    """Each turn of this run once: a case, no case, or taken back."""
+    keys = list(heard)
+    dead = read.dead_keys(store, keys)
+    headless = read.headless_keys(store, keys)
+    found = read.types_of(store, keys)
+    for key, copies in heard.items():
+        if copies and key in dead:
+            summary.withdrawn += 1
+            continue
+        if key in headless:
+            continue
+        if copies:
+            summary.turns += 1
+            summary.counts.duplicates += copies - 1
+        if key not in found:
+            summary.no_case += bool(copies)
+            continue
+        identity, kind, source = found[key]
+        summary.by_type[kind.value] += 1
+        summary.by_source[source.value] += 1
+        summary.known += identity in known
+        summary.new += identity not in known
+
+
+def _watch_drift(store: Store, summary: Summary, now: datetime) -> None:
+    """A new client version must show up as a warning, never as a silent zero (T6)."""
+    counts, lines = summary.counts, summary.counts.lines
+    if lines < DRIFT_MIN_LINES:
+        return
+    for share, what in (
+        (counts.skipped.total() / lines, "could not be read; see `skipped`"),
+        (counts.unknown.total() / lines, "are of unknown types; see `unknown`"),
+        (counts.not_human["unmarked"] / lines, "are prompts without a known mark"),
+    ):
+        if share > DRIFT_SHARE:
+            summary.warnings.append(f"{share:.1%} of the lines {what}")
+    before = read.turns_per_line(store, now - timedelta(days=DRIFT_DAYS), DRIFT_MIN_LINES)
+    if before and summary.turns / lines < DRIFT_FALL * median(before):
+        summary.warnings.append(
+            "far fewer turns per line than in the last 14 days: the transcripts may have a new form"
+        )
+    write.put_run(store, now, lines, summary.turns, summary.new)
+
+
+def _passed_over(found: Found, summary: Summary) -> None:
+    for reason, number in found.passed_over.items():
+        summary.files[f"passed_over_{reason}"] += number
+    if number := summary.files["passed_over_link"]:
+        summary.warnings.append(f"{number} links under projects/ were not followed")
+    if number := summary.files["passed_over_denied"] + summary.files["failed"]:
+        summary.warnings.append(f"{number} files or folders could not be read: permission or gone")
+
+
+def _peak_rss_mb() -> int:
+    """Kilobytes on Linux, bytes on macOS."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak // (1 << 20 if sys.platform == "darwin" else 1 << 10)
+
+
+def default_jobs() -> int:
+    """One process a core, at most four."""
+    return min(4, os.cpu_count() or 1)

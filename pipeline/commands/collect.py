@@ -1,0 +1,78 @@
+"""`collect`: reads what changed and stores what was found."""
+
+import json
+from argparse import Namespace
+
+from pipeline import clock
+from pipeline.cases.store import open_writer
+from pipeline.collect.run import Plan, collect
+from pipeline.collect.summary import Summary
+from pipeline.commands.context import Context
+from pipeline.config import Config
+from pipeline.errors import NotBuiltError, UsageError
+from pipeline.files import lock, private_dir, write_private
+from pipeline.screen import Screen
+
+
+def run(context: Context, args: Namespace) -> int:
+    """Prints the summary: one JSON object, or a few lines that add up."""
+    config = context.config
+    if args.jobs < 1:
+        raise UsageError("--jobs must be 1 or more", "leave it out to use one process")
+    start, _ = clock.window(args.days, args.since, args.until, config.timezone, clock.now())
+    plan = Plan(start, args.jobs, args.rebuild, context.dry_run)
+    private_dir(config.local_cases)
+    with lock(config.local_cases / "lock"), open_writer(config.local_cases) as store:
+        with context.screen.progress("reading") as progress:
+            summary = collect(store, config, plan, progress)
+    if not context.dry_run:
+        remember(config, summary)
+    if context.json:
+        context.screen.document(summary.as_json())
+    else:
+        report(context.screen, summary, config)
+    for warning in summary.warnings:
+        context.screen.warn(warning)
+    if args.llm or args.propose:
+        asked = " and ".join(f"--{name}" for name in ("llm", "propose") if getattr(args, name))
+        raise NotBuiltError(
+            f"collecting is done; what {asked} asks for is not built yet",
+            "leave the flag out; see CHANGELOG.md for what there is",
+        )
+    return 0
+
+
+def remember(config: Config, summary: Summary) -> None:
+    """Leaves the run's record where `status` finds it."""
+    folder = private_dir(config.local_cases / "runs")
+    record = {"at": clock.now().isoformat(timespec="seconds"), **summary.as_json()}
+    write_private(folder / "last_run.json", json.dumps(record, indent=2).encode() + b"\n")
+
+
+def report(screen: Screen, summary: Summary, config: Config) -> None:
+    """The sums in words."""
+    counts, files = summary.counts, summary.files
+    if not files["seen"]:
+        places = ", ".join(str(folder / "projects") for folder in config.claude_dirs)
+        screen.talk(f"no transcripts found in {places}")
+    screen.line(
+        f"files: {files['seen']} seen, {files['read']} read, {files['unchanged']} unchanged"
+        + (f", {files['outside']} outside the window" if files["outside"] else "")
+    )
+    screen.line(
+        f"lines: {counts.lines} = {counts.human_lines} with a person's words"
+        f" + {counts.not_human.total()} of others + {counts.state} of state"
+        f" + {counts.skipped.total()} skipped + {counts.pending_tail} unfinished"
+    )
+    human = summary.by_source["human"]
+    screen.line(
+        f"turns: {summary.turns} = {human} corrections + {summary.no_case} without"
+        f" ({counts.duplicates} copies and {summary.withdrawn} withdrawn prompts left out)"
+    )
+    kinds = ", ".join(f"{number} {kind}" for kind, number in sorted(summary.by_type.items()))
+    noticed = summary.by_source.total() - human
+    screen.line(
+        f"cases: {summary.new} new, {summary.known} known"
+        + (f"; {kinds}" if kinds else "")
+        + (f"; {noticed} of them noticed, not said" if noticed else "")
+    )

@@ -1,0 +1,93 @@
+"""`show`: bundles, and the cases of one, on the local screen."""
+
+import re
+from argparse import Namespace
+from dataclasses import asdict
+
+from pipeline.cases import read
+from pipeline.cases.store import Store, open_reader
+from pipeline.commands.cases import as_json
+from pipeline.commands.context import Context
+from pipeline.errors import UsageError
+from pipeline.records import Case, CaseType
+from pipeline.screen import TYPE_COLORS, Screen
+
+_BUNDLE = re.compile(r"(?P<repo>[a-z0-9][a-z0-9._-]{0,63})(?:/(?P<type>[a-z-]{1,30}))?\Z")
+SHORT_CHARS = 160
+NO_CASES = "no cases yet; `twice-told collect` reads the transcripts"
+
+
+def run(context: Context, args: Namespace) -> int:
+    """Without an argument the bundles, with one its cases."""
+    wanted = parse_bundle(args.bundle, hidden=args.all)
+    with open_reader(context.config.local_cases) as store:
+        if store is None:
+            context.screen.talk(NO_CASES)
+            if context.json:
+                context.screen.document([])
+        elif args.bundle is None:
+            _bundles(context, store, wanted)
+        else:
+            _cases(context, store, wanted, args)
+    return 0
+
+
+def parse_bundle(text: str | None, hidden: bool) -> read.Wanted:
+    """`repo` or `repo/type`, by grammar and never as a path. Raises UsageError."""
+    if text is None:
+        return read.Wanted(hidden=hidden)
+    found = _BUNDLE.match(text)
+    kinds = ", ".join(kind.value for kind in CaseType)
+    if found is None:
+        raise UsageError("that is no bundle", f"write REPO or REPO/TYPE; the types are {kinds}")
+    if found["type"] is not None and found["type"] not in list(CaseType):
+        raise UsageError("that type is not known", f"the types are {kinds}")
+    kind = CaseType(found["type"]) if found["type"] else None
+    return read.Wanted(repo=found["repo"], type=kind, hidden=hidden)
+
+
+def _bundles(context: Context, store: Store, wanted: read.Wanted) -> None:
+    bundles = read.bundles(store, wanted)
+    if context.json:
+        context.screen.document(
+            [asdict(b) | {"first": str(b.first), "last": str(b.last)} for b in bundles]
+        )
+        return
+    if not bundles:
+        context.screen.talk("no corrections found so far")
+    context.screen.table(
+        ("repository", "type", "cases", "sessions", "days", "last"),
+        [
+            (b.repo, b.type.value, str(b.cases), str(b.sessions), str(b.days), str(b.last))
+            for b in bundles
+        ],
+        styled=1,
+    )
+
+
+def _cases(context: Context, store: Store, wanted: read.Wanted, args: Namespace) -> None:
+    cases = read.cases(store, wanted, args.limit)
+    if context.json:
+        context.screen.document([as_json(case) for case in cases])
+        return
+    if not cases:
+        context.screen.talk("no cases there; `twice-told show` lists what there is")
+    for case in cases:
+        _case(context.screen, case, args.full)
+
+
+def _case(screen: Screen, case: Case, full: bool) -> None:
+    """Three lines: what it is, what the agent had done, what was said."""
+    screen.heading(
+        f"{case.day}  {case.id}  {case.repo}",
+        case.type.value,
+        TYPE_COLORS[case.type.value],
+        "" if case.source.value == "human" else f"noticed: {case.source.value}",
+    )
+    if case.tool or (full and case.said):
+        screen.line(f"  after {case.tool or 'talk'}: {case.gist or case.said}")
+    if full and case.said and case.tool:
+        screen.line(f"  the agent: {case.said}")
+    text = " ".join(case.text.split())
+    shown = text if full or len(text) <= SHORT_CHARS else text[: SHORT_CHARS - 1] + "…"
+    screen.line(f"  {shown}")

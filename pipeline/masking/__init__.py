@@ -1,0 +1,1 @@
+"""Raw text in, MaskedText out. Entries: `masker.mask`, `masker.recheck`, `inert.inert`."""

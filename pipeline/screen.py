@@ -1,0 +1,116 @@
+"""Everything that people see: data on standard output, talk on standard error, inert text only."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO, Any
+
+from pipeline.masking.inert import inert
+
+TYPE_COLORS = {
+    "missed-item": "yellow",
+    "violated-instruction": "red",
+    "mistaken-premise": "magenta",
+    "wrong-result": "cyan",
+    "other": "bright_black",
+}
+
+
+class Screen:
+    """Two streams and what they can do. Rich is loaded only for a terminal."""
+
+    def __init__(self, out: IO[str], err: IO[str], pretty: bool, color: bool) -> None:
+        self.out, self.err = out, err
+        self.pretty = pretty
+        """Standard output is a terminal: tables, colours, wrapped text."""
+        self.color = color
+        self.quiet = False
+
+    @classmethod
+    def for_terminal(cls, color: bool) -> "Screen":
+        """The process's own streams, in UTF-8 whatever the locale says."""
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(encoding="utf-8", errors="replace")
+        allowed = color and not os.environ.get("NO_COLOR")
+        return cls(sys.stdout, sys.stderr, sys.stdout.isatty(), allowed)
+
+    def line(self, text: str = "") -> None:
+        """One line of data."""
+        self.out.write(inert(text) + "\n")
+
+    def heading(self, text: str, kind: str, style: str, note: str) -> None:
+        """A line above some others, with one word of it in colour on a terminal."""
+        tail = f"  ({note})" if note else ""
+        if not (self.pretty and self.color):
+            self.line(f"{text}  {kind}{tail}")
+            return
+        from rich.console import Console
+        from rich.text import Text
+
+        parts = ((inert(text), "bold"), "  ", (kind, style), inert(tail))
+        Console(file=self.out, highlight=False).print(Text.assemble(*parts))
+
+    def document(self, value: Any) -> None:
+        """One JSON document."""
+        self.out.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+    def talk(self, text: str) -> None:
+        """One line for the person at the terminal; nothing that a script would need."""
+        if not self.quiet:
+            self.err.write(inert(text) + "\n")
+
+    def warn(self, text: str) -> None:
+        """A line that is said even when quiet."""
+        self.err.write(f"warning: {inert(text)}\n")
+
+    def error(self, message: str, hint: str) -> None:
+        """What failed, and what to do next."""
+        self.err.write(f"twice-told: {inert(message)}\n")
+        if hint:
+            self.err.write(f"  next: {inert(hint)}\n")
+
+    def table(
+        self, columns: Sequence[str], rows: Sequence[Sequence[str]], styled: int | None = None
+    ) -> None:
+        """A table on a terminal, tab-separated lines in a pipe. `styled`: the column of types."""
+        if not self.pretty:
+            for row in rows:
+                self.out.write("\t".join(_flat(cell) for cell in row) + "\n")
+            return
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for column in columns:
+            table.add_column(column, overflow="fold")
+        for row in rows:
+            style = TYPE_COLORS.get(row[styled], "") if styled is not None else ""
+            table.add_row(
+                *(Text(inert(cell), style if at == styled else "") for at, cell in enumerate(row))
+            )
+        Console(file=self.out, no_color=not self.color, highlight=False).print(table)
+
+    @contextmanager
+    def progress(self, what: str) -> Iterator[Callable[[int, int], None] | None]:
+        """A bar on a terminal, None (silence) elsewhere. Call it with what is done and all."""
+        if self.quiet or not self.err.isatty():
+            yield None
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+
+        console = Console(file=self.err, no_color=not self.color)
+        with Progress(
+            TextColumn(what), BarColumn(), DownloadColumn(), console=console, transient=True
+        ) as bar:
+            task = bar.add_task(what, total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _flat(cell: str) -> str:
+    """A cell of a tab-separated line holds neither tabs nor line breaks."""
+    return " ".join(inert(cell).split()) if cell else ""
