@@ -186,3 +186,63 @@ def totals(store: Store) -> Mapping[str, int]:
             (SELECT count(DISTINCT session) FROM turns WHERE source = 'human' AND NOT headless),
             (SELECT count(*) FROM cases), (SELECT count(*) FROM files)""")[0]
     return dict(zip(("turns", "sessions", "cases", "files"), row, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRecord:
+    """How a rule fared with the people whose messages it read."""
+
+    rule_id: str
+    cases: int
+    dismissed: int
+    """Wrong ones, as people said; the rest was not objected to."""
+
+
+def by_week(store: Store) -> list[tuple[date, int, int]]:
+    """Monday, human turns and human corrections of each week, oldest first."""
+    return store.rows("""
+        SELECT week, sum(turns)::BIGINT, sum(cases)::BIGINT FROM (
+            SELECT date_trunc('week', min(day))::DATE AS week, 1 AS turns, 0 AS cases
+            FROM turns WHERE source = 'human' AND NOT headless AND fate < 2 GROUP BY key
+            UNION ALL
+            SELECT date_trunc('week', day)::DATE, 0, 1 FROM cases AS c
+            LEFT JOIN rulings AS k ON k.id = c.id
+            WHERE source = 'human' AND coalesce(k.state, 'open') <> 'dismissed'
+        ) GROUP BY week ORDER BY week""")
+
+
+def by_rule(store: Store) -> list[RuleRecord]:
+    """Every rule that made cases, by number of cases."""
+    rows = store.rows("""
+        SELECT c.rule_id, count(*), count(*) FILTER (coalesce(k.state, '') = 'dismissed')
+        FROM cases AS c LEFT JOIN rulings AS k ON k.id = c.id
+        GROUP BY c.rule_id ORDER BY count(*) DESC, c.rule_id""")
+    return [RuleRecord(*row) for row in rows]
+
+
+def tally(store: Store) -> dict[str, dict[str, int]]:
+    """Cases by state, source, type, and by who decided; each adds up to all cases."""
+    rows = store.rows("""
+        SELECT coalesce(k.state, 'open'), c.source, coalesce(k.type, c.type),
+            CASE WHEN k.type IS NOT NULL THEN 'person' WHEN c.type <> 'other' THEN 'rule'
+                ELSE 'nobody' END, count(*)
+        FROM cases AS c LEFT JOIN rulings AS k ON k.id = c.id GROUP BY ALL""")
+    names = ("state", "source", "type", "decided_by")
+    counts: dict[str, dict[str, int]] = {name: {} for name in names}
+    for *values, number in rows:
+        for name, value in zip(names, values, strict=True):
+            counts[name][value] = counts[name].get(value, 0) + number
+    return counts
+
+
+def history(store: Store, case_: str) -> list[tuple[datetime, str, str | None, str]]:
+    """All verdicts on a case, oldest first: when, by whom, type, rule."""
+    rows = store.rows(
+        "SELECT at_us, decided_by, type, rule_id FROM verdicts WHERE id = ? ORDER BY at_us", [case_]
+    )
+    return [(_EPOCH + timedelta(microseconds=at), by, kind, rule) for at, by, kind, rule in rows]
+
+
+def turn_key(store: Store, case_: str) -> str:
+    """The turn behind a case."""
+    return str(store.rows("SELECT key FROM cases WHERE id = ?", [case_])[0][0])

@@ -217,5 +217,18 @@ def buried_keys(store: Store, keys: Sequence[str]) -> frozenset[str]:
     marks = {row[0] for row in store.rows("SELECT mark FROM tombstones")}
     if not marks:
         return frozenset()
-    secret = tombstone_key(store)
-    return frozenset(key for key in keys if tombstone(secret, key) in marks)
+    secrets_known = [
+        bytes.fromhex(row[0])
+        for row in store.rows("SELECT value FROM meta WHERE starts_with(name, 'tombstone_key')")
+    ]
+    return frozenset(
+        key for key in keys if any(tombstone(secret, key) in marks for secret in secrets_known)
+    )
+
+
+def bury(store: Store) -> None:
+    """Removes again what a restored export brought back of forgotten turns."""
+    with store.transaction():
+        keys = buried_keys(store, [row[0] for row in store.rows("SELECT DISTINCT key FROM turns")])
+        for table in ("turns", "cases"):
+            store.con.execute(f"DELETE FROM {table} WHERE key IN (SELECT unnest(?))", [list(keys)])

@@ -174,11 +174,16 @@ def _correction(transcript: Transcript, turn: Turn, finding: Finding, admitted: 
         lang=finding.lang,
         text=mask(turn.text).text,
         tool=_TOOL_NAME.sub("", action.tool) if action else "",
-        gist=mask(action.gist if action else "").text,
+        gist=mask(_inside(action.gist, turn.cwd) if action else "").text,
         said=mask(action.said if action else "").text,
         admitted=admitted,
         named=True,
     )
+
+
+def _inside(gist: str, cwd: str) -> str:
+    """Paths below the working folder without it: shorter, and the same on every machine."""
+    return gist.replace(cwd.rstrip("/") + "/", "") if len(cwd) > 1 else gist
 
 
 def _repos(turns: Sequence[Turn], places: dict[str, Repository]) -> tuple[RepoRow, ...]:

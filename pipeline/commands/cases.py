@@ -1,8 +1,35 @@
 """`cases`: a plain listing for scripts."""
 
+from argparse import Namespace
 from typing import Any
 
-from pipeline.records import Case
+from pipeline.cases import read
+from pipeline.cases.store import open_reader
+from pipeline.commands.context import Context
+from pipeline.records import Case, CaseType, Source
+
+
+def run(context: Context, args: Namespace) -> int:
+    """One case a line, newest first; an array with `--json`."""
+    wanted = read.Wanted(
+        repo=args.repo,
+        type=CaseType(args.type) if args.type else None,
+        source=Source(args.source) if args.source else None,
+        since=args.since,
+        query=args.query or "",
+        hidden=args.all,
+    )
+    with open_reader(context.config.local_cases) as store:
+        found = read.cases(store, wanted) if store else []
+    if context.json:
+        context.screen.document([as_json(case) for case in found])
+        return 0
+    context.screen.table(
+        ("id", "day", "repository", "type", "source", "words"),
+        [(c.id, str(c.day), c.repo, c.type.value, c.source.value, c.text) for c in found],
+        styled=3,
+    )
+    return 0
 
 
 def as_json(case: Case) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 from pipeline.cases import read
 from pipeline.cases.store import Store, open_reader
+from pipeline.collect.similar import grouped
 from pipeline.commands.cases import as_json
 from pipeline.commands.context import Context
 from pipeline.errors import UsageError
@@ -67,13 +68,17 @@ def _bundles(context: Context, store: Store, wanted: read.Wanted) -> None:
 
 def _cases(context: Context, store: Store, wanted: read.Wanted, args: Namespace) -> None:
     cases = read.cases(store, wanted, args.limit)
+    groups = grouped(cases)
     if context.json:
-        context.screen.document([as_json(case) for case in cases])
+        context.screen.document([as_json(case) for group in groups for case in group])
         return
     if not cases:
         context.screen.talk("no cases there; `twice-told show` lists what there is")
-    for case in cases:
-        _case(context.screen, case, args.full)
+    for group in groups:
+        if len(group) > 1:
+            context.screen.line(f"{len(group)} alike:")
+        for case in group:
+            _case(context.screen, case, args.full)
 
 
 def _case(screen: Screen, case: Case, full: bool) -> None:

@@ -1,6 +1,6 @@
 """All commands with their words: what `--help` teaches. Their modules load when called."""
 
-from argparse import SUPPRESS
+from argparse import SUPPRESS, BooleanOptionalAction
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,21 +110,147 @@ _ALL = (
         (),
         "status",
     ),
+    Command(
+        "nightly",
+        "The whole night: collect, then export; run it as often as you like.",
+        ("twice-told nightly", "twice-told nightly --days 3 --json"),
+        (
+            arg("--days", type=int, metavar="N", help="only transcripts that changed since then"),
+            arg(
+                "--llm",
+                action=BooleanOptionalAction,
+                default=False,
+                help="let two models sort the undecided ones (not built yet)",
+            ),
+            arg("--no-propose", action="store_true", help="raise nothing to the ledger"),
+        ),
+        "nightly",
+    ),
+    Command(
+        "cases",
+        "List cases, one a line, for scripts.",
+        ("twice-told cases --type missed-item", "twice-told cases --repo webshop --json"),
+        (
+            arg("--repo", metavar="R", help="only this repository"),
+            arg("--type", choices=_TYPES, help="only this type"),
+            arg("--source", choices=_SOURCES, help="only from this source"),
+            arg("--since", type=_day, metavar="DAY", help="from this local day on"),
+            arg("--query", metavar="WORDS", help="only with all of these words in the text"),
+            arg("--all", action="store_true", help="doubtful and dismissed ones too"),
+        ),
+        "cases",
+    ),
+    Command(
+        "explain",
+        "Tell which rule matched a text or a case, and what was tried.",
+        ('twice-told explain "You forgot the tests"', "twice-told explain --case 470a4b858bf1"),
+        (
+            arg("text", nargs="?", metavar="TEXT", help="a message; - reads standard input"),
+            arg("--lang", metavar="L", help="use this language's rules for every sentence"),
+            arg("--case", metavar="ID", help="a stored case, by the beginning of its id"),
+        ),
+        "explain",
+    ),
+    Command(
+        "classify",
+        "Classify messages from standard input, one JSON object a line.",
+        (
+            """echo '{"id": 1, "text": "You forgot the tests"}' | twice-told classify""",
+            "twice-told classify --lang ko < messages.jsonl",
+        ),
+        (arg("--lang", metavar="L", help="use this language's rules for every sentence"),),
+        "classify",
+    ),
+    Command(
+        "mask",
+        "Mask secrets and personal data in standard input.",
+        (
+            "echo 'write to jane@example.com' | twice-told mask",
+            "twice-told mask --jsonl < texts.jsonl",
+        ),
+        (arg("--jsonl", action="store_true", help='lines of {"text"} in and out'),),
+        "mask",
+    ),
+    Command(
+        "dismiss",
+        "Mark a case as wrong; it is shown no more and never comes back.",
+        ("twice-told dismiss 470a4b858bf1", "twice-told dismiss 470a --dry-run"),
+        (arg("id", metavar="ID", help="a case, by the beginning of its id"),),
+        "rulings",
+        "dismiss",
+    ),
+    Command(
+        "retype",
+        "Give a case another type.",
+        ("twice-told retype 470a4b858bf1 wrong-result", "twice-told retype 470a other --dry-run"),
+        (
+            arg("id", metavar="ID", help="a case, by the beginning of its id"),
+            arg("type", choices=_TYPES, help="the right type"),
+        ),
+        "rulings",
+        "retype",
+    ),
+    Command(
+        "forget",
+        "Remove a case for good from store and exports.",
+        ("twice-told forget 470a4b858bf1 --yes", "twice-told forget --all --dry-run"),
+        (
+            arg("id", nargs="?", metavar="ID", help="a case, by the beginning of its id"),
+            arg("--all", action="store_true", help="every case"),
+        ),
+        "rulings",
+        "forget",
+    ),
+    Command(
+        "stats",
+        "Figures that add up: cases, weeks, rules.",
+        ("twice-told stats", "twice-told stats --json"),
+        (),
+        "stats",
+    ),
+    Command(
+        "rules",
+        "List, check and measure the rule packs.",
+        ("twice-told rules list", "twice-told rules eval labelled.jsonl --false-alarms"),
+        (
+            arg("action", choices=["list", "check", "eval"], help="what to do"),
+            arg(
+                "file",
+                nargs="?",
+                metavar="FILE",
+                help="eval: JSON Lines of id, lang, text, label, and if known author, kind,"
+                " interrupted, prev_user, prev_assistant, sure",
+            ),
+            arg("--misses", action="store_true", help="eval: print corrections not decided"),
+            arg("--false-alarms", action="store_true", help="eval: print what was wrongly taken"),
+            arg("--by", choices=["lang", "author"], default="lang", help="eval: how to group"),
+            arg("--leave-out", metavar="AUTHOR", help="eval: without this author's messages"),
+        ),
+        "rules",
+    ),
+    Command(
+        "export",
+        "Write all masked cases with their verdicts to a file.",
+        ("twice-told export cases.jsonl.gz", "twice-told export cases.jsonl.gz --dry-run"),
+        (arg("file", type=Path, metavar="FILE", help="made anew, readable by you alone"),),
+        "export",
+        "save",
+    ),
+    Command(
+        "restore",
+        "Put an export in the place of the store.",
+        ("twice-told restore cases.jsonl.gz --yes", "twice-told restore cases.jsonl.gz --dry-run"),
+        (
+            arg(
+                "file", type=Path, metavar="FILE", help="an export, or one of the last seven nights"
+            ),
+        ),
+        "export",
+        "restore",
+    ),
 )
 
 _LATER = {
-    "nightly": "The whole night: collect, judge, propose, export.",
-    "cases": "List cases, one a line, for scripts.",
-    "explain": "Tell which rule matched a text or a case, and what was tried.",
-    "classify": "Classify messages from standard input, one JSON object a line.",
-    "mask": "Mask secrets and personal data in standard input.",
-    "dismiss": "Mark a case as wrong; it never comes back.",
-    "retype": "Give a case another type.",
-    "forget": "Remove a case for good.",
-    "stats": "Figures that add up.",
-    "rules": "List, check and measure the rule packs.",
-    "export": "Write all masked cases to a file.",
-    "restore": "Read an export back.",
     "proposals": "List what was said again and again.",
     "accept": "Make a proposal a rule.",
     "reject": "Drop a proposal.",

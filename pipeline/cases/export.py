@@ -1,0 +1,159 @@
+"""The nightly way back: everything in the store as one compressed, self-checking file.
+
+The store is no cache: Claude Code deletes transcripts after 30 days. A line of JSON names the
+format, then comes one line a row, and the last line holds the number of rows and their digest.
+"""
+
+import gzip
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pipeline.cases.schema import MIGRATIONS
+from pipeline.cases.store import Store
+from pipeline.errors import StoreError
+from pipeline.files import private_dir, write_private
+from pipeline.masking.masker import recheck
+
+FORMAT = 1
+KEEP = 7
+TABLES = (
+    "files", "turns", "cases", "repos", "folders", "rulings", "verdicts", "runs", "tombstones",
+    "meta",
+)  # fmt: skip
+_WORDS = frozenset({"text", "gist", "said", "shown"})
+
+
+def write_nightly(store: Store, folder: Path, now: datetime) -> Path:
+    """Writes tonight's export and removes all but the newest seven. Returns its path."""
+    path = private_dir(folder) / f"cases-{now:%Y%m%dT%H%M%SZ}.jsonl.gz"
+    write(store, path, now)
+    for old in sorted(folder.glob("cases-*.jsonl.gz"))[:-KEEP]:
+        old.unlink()
+    return path
+
+
+def write(store: Store, path: Path, now: datetime) -> int:
+    """Writes an export and returns its number of rows. Raises StoreError."""
+    return _save(path, _rows(store), now)
+
+
+def _save(path: Path, rows: Iterable[list[Any]], now: datetime) -> int:
+    head = {"format": FORMAT, "schema": len(MIGRATIONS), "made_at": now.isoformat()}
+    digest, number = hashlib.sha256(), 0
+    lines = [_line(head)]
+    for row in rows:
+        lines.append(_line(row))
+        digest.update(lines[-1])
+        number += 1
+    lines.append(_line({"rows": number, "sha256": digest.hexdigest()}))
+    write_private(path, gzip.compress(b"".join(lines), 6, mtime=0))
+    return number
+
+
+def _rows(store: Store) -> Iterator[list[Any]]:
+    """Each row behind the name of its table; words are checked once more on their way out."""
+    check = cache(recheck)
+    for table in TABLES:
+        columns = _columns(store, table)
+        words = [at for at, name in enumerate(columns) if name in _WORDS]
+        for row in store.rows(f"SELECT * FROM {table} ORDER BY ALL"):
+            values = [value if _is_plain(value) else str(value) for value in row]
+            for at in words:
+                values[at] = check(values[at])
+            yield [table, *values]
+
+
+def _columns(store: Store, table: str) -> list[str]:
+    described = store.con.execute(f"SELECT * FROM {table} LIMIT 0").description
+    return [column[0] for column in described or []]
+
+
+def _is_plain(value: object) -> bool:
+    return value is None or isinstance(value, str | int | float | bool)
+
+
+def _line(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def read(path: Path) -> list[list[Any]]:
+    """The rows of an export. Raises StoreError when it is not whole."""
+    try:
+        with gzip.open(path) as handle:
+            lines = handle.read().splitlines(keepends=True)
+        head, tail = json.loads(lines[0]), json.loads(lines[-1])
+        rows = [json.loads(line) for line in lines[1:-1]]
+        sound = (
+            head["format"] == FORMAT
+            and tail["rows"] == len(rows)
+            and tail["sha256"] == hashlib.sha256(b"".join(lines[1:-1])).hexdigest()
+            and all(row[0] in TABLES for row in rows)
+        )
+    except (OSError, EOFError, ValueError, KeyError, IndexError, TypeError) as error:
+        raise StoreError(f"{path} is no export that can be read", "try an older one") from error
+    if not sound:
+        raise StoreError(f"{path} is damaged: rows and digest disagree", "try an older one")
+    if head["schema"] > len(MIGRATIONS):
+        raise StoreError(
+            f"{path} comes from a newer version", "install the newer version of twice-told"
+        )
+    return rows
+
+
+def restore(store: Store, rows: Sequence[list[Any]]) -> None:
+    """Fills an empty store. Raises StoreError when a row does not fit."""
+    with store.transaction():
+        for table in TABLES:
+            values = [row[1:] for row in rows if row[0] == table]
+            columns = _columns(store, table)
+            if any(len(row) != len(columns) for row in values):
+                raise StoreError("a row of the export has the wrong shape", "try an older one")
+            if values:
+                lists = [list(column) for column in zip(*values, strict=True)]
+                places = ", ".join("unnest(?)" for _ in lists)
+                store.con.execute(f"INSERT INTO {table} SELECT {places}", lists)
+
+
+def overrule(store: Store, newer: Sequence[list[Any]]) -> None:
+    """Lets what people decided since an export was made stand: rulings by time, all tombstones."""
+    with store.transaction():
+        for row in newer:
+            if row[0] == "rulings":
+                store.con.execute(
+                    "INSERT INTO rulings VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+                    " state = excluded.state, type = excluded.type, at_us = excluded.at_us"
+                    " WHERE excluded.at_us > rulings.at_us",
+                    row[1:],
+                )
+            elif row[0] == "tombstones":
+                store.con.execute("INSERT OR IGNORE INTO tombstones VALUES (?)", row[1:])
+            elif row[0] == "meta" and row[1].startswith("tombstone_key"):
+                name = f"tombstone_key:{row[2][:16]}"
+                store.con.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", [name, row[2]])
+
+
+def decisions(store: Store) -> list[list[Any]]:
+    """What people decided, in the form that `overrule` takes."""
+    return [row for row in _rows(store) if row[0] in ("rulings", "tombstones", "meta")]
+
+
+def forget_in(folder: Path, ids: frozenset[str], now: datetime) -> None:
+    """Writes every export in a folder anew without these cases. Raises StoreError.
+
+    An export that cannot be read cannot be cleaned: it is removed, since it may hold the words.
+    """
+    places = {"turns": 3, "cases": 1, "rulings": 1, "verdicts": 1}
+    for path in sorted(folder.glob("cases-*.jsonl.gz")):
+        try:
+            rows = read(path)
+        except StoreError:
+            path.unlink()
+            continue
+        kept = [row for row in rows if row[0] not in places or row[places[row[0]]] not in ids]
+        if len(kept) < len(rows):
+            _save(path, kept, now)

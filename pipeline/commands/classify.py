@@ -1,0 +1,64 @@
+"""`classify`: messages in, verdicts out, one JSON object a line."""
+
+import json
+import sys
+from argparse import Namespace
+from typing import Any
+
+from pipeline.classify import engine, packs
+from pipeline.classify.rule import Packs
+from pipeline.collect.run import rule_folders
+from pipeline.commands.context import Context
+from pipeline.records import Kind, Message
+
+_KINDS = {"message": Kind.TYPED, "queued": Kind.QUEUED, "reject_feedback": Kind.REJECTION}
+
+
+def run(context: Context, args: Namespace) -> int:
+    """One line out per line in, in order; a line that holds no message gets a null verdict."""
+    loaded = packs.load(rule_folders(context.config))
+    bad = 0
+    for line in sys.stdin.buffer:
+        verdict = _verdict(loaded, line, args.lang)
+        bad += "error" in verdict
+        context.screen.out.write(json.dumps(verdict, ensure_ascii=False) + "\n")
+    if bad:
+        context.screen.warn(f"{bad} lines hold no message with a `text`; see `error` in the output")
+    return 0
+
+
+def _verdict(loaded: Packs, line: bytes, lang: str | None) -> dict[str, Any]:
+    empty = {"id": None, "type": None, "rule_id": None, "decided": False, "excluded_by": None}
+    try:
+        data = json.loads(line.decode("utf-8", "replace"))
+        message = _message(data, lang)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return empty | {"lang": None, "error": "no message"}
+    traced = engine.trace(loaded, message)
+    finding = traced.finding
+    return empty | {
+        "id": data.get("id"),
+        "type": finding.type.value if finding else None,
+        "rule_id": finding.rule_id if finding else None,
+        "decided": bool(finding and finding.decided),
+        "excluded_by": traced.excluded_by,
+        "lang": finding.lang if finding else _language(traced),
+    }
+
+
+def _message(data: dict[str, Any], lang: str | None) -> Message:
+    text = data["text"]
+    if not isinstance(text, str):
+        raise TypeError("text")
+    return Message(
+        text=text,
+        kind=_KINDS.get(data.get("kind", "message"), Kind.TYPED),
+        interrupted=data.get("interrupted") is True,
+        previous=str(data.get("prev_user") or ""),
+        said=str(data.get("prev_assistant") or ""),
+        lang=lang,
+    )
+
+
+def _language(traced: Any) -> str | None:
+    return traced.sentences[0].lang if traced.sentences else None

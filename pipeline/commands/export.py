@@ -1,0 +1,86 @@
+"""`export` and `restore`: the masked cases out of the store and in again."""
+
+from argparse import Namespace
+from pathlib import Path
+
+from pipeline import clock
+from pipeline.cases import export, read, write
+from pipeline.cases.store import FILE_NAME, open_reader, open_writer
+from pipeline.commands.context import Context
+from pipeline.errors import PipelineError, StoreError, UsageError
+from pipeline.files import lock, private_dir
+
+
+def save(context: Context, args: Namespace) -> int:
+    """Writes all cases with verdicts and tombstones to one file (0600)."""
+    with open_reader(context.config.local_cases) as store:
+        if store is None:
+            raise StoreError("there is no store yet", "`twice-told collect` makes it")
+        if context.dry_run:
+            context.screen.line(f"would write {read.totals(store)['cases']} cases")
+            return 0
+        rows = export.write(store, args.file.absolute(), clock.now())
+    if context.json:
+        context.screen.document({"file": str(args.file), "rows": rows})
+    else:
+        context.screen.line(f"{rows} rows written to {args.file}")
+    return 0
+
+
+def restore(context: Context, args: Namespace) -> int:
+    """Puts an export in the place of the store; what people decided since then stands."""
+    rows = export.read(args.file)
+    cases = sum(row[0] == "cases" for row in rows)
+    if context.dry_run:
+        context.screen.line(f"would restore {cases} cases")
+        return 0
+    folder = private_dir(context.config.local_cases)
+    with lock(folder / "lock"):
+        newer = _decisions(context, folder)
+        aside = _set_aside(folder)
+        try:
+            with open_writer(folder) as store:
+                export.restore(store, rows)
+                export.overrule(store, newer)
+                write.bury(store)
+        except PipelineError:
+            _put_back(folder, aside)
+            raise
+    if context.json:
+        context.screen.document({"cases": cases, "set_aside": [path.name for path in aside]})
+    else:
+        kept = f"; the old store is kept as {aside[0].name}" if aside else ""
+        context.screen.line(f"{cases} cases restored{kept}")
+    return 0
+
+
+def _decisions(context: Context, folder: Path) -> list[list[object]]:
+    """What the present store knows of people's decisions; nothing when it is damaged or missing."""
+    try:
+        with open_reader(folder) as store:
+            if store is None:
+                return []
+            if read.case_ids(store) and not context.yes:
+                raise UsageError(
+                    "there is a store with cases already",
+                    "say --yes to put the export in its place",
+                )
+            return export.decisions(store)
+    except StoreError:
+        return []
+
+
+def _set_aside(folder: Path) -> list[Path]:
+    stamp = f"{clock.now():%Y%m%dT%H%M%SZ}"
+    return [
+        path.rename(path.with_name(f"{path.name}.replaced-{stamp}"))
+        for path in (folder / FILE_NAME, folder / f"{FILE_NAME}.wal")
+        if path.exists()
+    ]
+
+
+def _put_back(folder: Path, aside: list[Path]) -> None:
+    for path in (folder / FILE_NAME, folder / f"{FILE_NAME}.wal"):
+        path.unlink(missing_ok=True)
+    for path in aside:
+        path.rename(path.with_name(path.name.partition(".replaced-")[0]))

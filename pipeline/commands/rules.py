@@ -1,0 +1,140 @@
+"""`rules list`, `rules check`, `rules eval`."""
+
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from pipeline.classify import check, evaluate, packs
+from pipeline.classify.evaluate import Judged, Ratio, Score
+from pipeline.collect.run import rule_folders
+from pipeline.commands.context import Context
+from pipeline.errors import UsageError
+from pipeline.masking import samples
+
+SHOWN_CHARS = 120
+
+
+def run(context: Context, args: Namespace) -> int:
+    """Dispatches on the word behind `rules`."""
+    if args.action != "eval" and args.file is not None:
+        raise UsageError(f"`rules {args.action}` takes no file", "see `twice-told rules --help`")
+    if args.action == "list":
+        return _list(context)
+    if args.action == "check":
+        return _check(context)
+    if args.file is None:
+        raise UsageError("`rules eval` needs a file of labelled messages", "see rules --help")
+    return _evaluate(context, args)
+
+
+def _list(context: Context) -> int:
+    rows = [
+        (rule.id, rule.type.value, rule.status.value, rule.summary)
+        for _, _, rule in packs.rules(packs.load(rule_folders(context.config)))
+    ]
+    if context.json:
+        names = ("id", "type", "status", "summary")
+        context.screen.document([dict(zip(names, row, strict=True)) for row in rows])
+    else:
+        context.screen.table(("rule", "type", "status", "what it says"), rows, styled=1)
+    return 0
+
+
+def _check(context: Context) -> int:
+    """1 when a pack is unsound, with each problem on a line."""
+    problems = [
+        f"{problem.id}: {problem.check}: {problem.detail}"
+        for problem in check.check(packs.load(rule_folders(context.config)))
+    ]
+    problems += [f"mask: {complaint}" for complaint in samples.check()]
+    if context.json:
+        context.screen.document(problems)
+    else:
+        for problem in problems:
+            context.screen.line(problem)
+        context.screen.talk(f"{len(problems)} problems" if problems else "all packs are sound")
+    return 1 if problems else 0
+
+
+def _evaluate(context: Context, args: Namespace) -> int:
+    rows = evaluate.read(Path(args.file))
+    result = evaluate.evaluate(
+        packs.load(rule_folders(context.config)), rows, args.by == "author", args.leave_out
+    )
+    scores = [*result.groups, result.total]
+    if context.json:
+        context.screen.document([_score(score) for score in scores])
+        return 0
+    context.screen.table(
+        ("group", "rows", "corrections", "precision", "recall", "sure", "type right", "reach",
+         "noise"),
+        [
+            (
+                score.name, str(score.rows), str(score.corrections), _ratio(score.precision),
+                _ratio(score.recall), _ratio(score.sure_recall), _ratio(score.type_right),
+                _ratio(score.reach), _ratio(score.noise),
+            )
+            for score in scores
+        ],
+    )  # fmt: skip
+    context.screen.line()
+    context.screen.table(
+        ("type", "precision", "recall"),
+        [
+            (kind.value, _ratio(score.precision), _ratio(score.recall))
+            for kind, score in result.total.types.items()
+        ],
+        styled=0,
+    )
+    for wanted, name, judged in (
+        (args.misses, "missed", result.misses),
+        (args.false_alarms, "false alarm", result.false_alarms),
+    ):
+        if wanted:
+            _rows(context, name, judged)
+    return 0
+
+
+def _rows(context: Context, name: str, judged: tuple[Judged, ...]) -> None:
+    """The local file's own messages, on the local screen."""
+    context.screen.line()
+    for item in judged:
+        finding = item.finding
+        text = " ".join(item.row.message.text.split())[:SHOWN_CHARS]
+        context.screen.line(
+            f"{name}\t{item.row.lang}\t{item.row.id}\t{finding.rule_id if finding else '-'}\t{text}"
+        )
+
+
+def _ratio(ratio: Ratio) -> str:
+    if ratio.value is None or ratio.interval is None:
+        return "–"
+    low, high = ratio.interval
+    return f"{ratio.value:.2f} ({low:.2f}–{high:.2f}) {ratio.part}/{ratio.whole}"
+
+
+def _score(score: Score) -> dict[str, Any]:
+    names = ("precision", "recall", "sure_recall", "type_right", "reach", "noise")
+    return {
+        "name": score.name,
+        "rows": score.rows,
+        "corrections": score.corrections,
+        "neutral": score.neutral,
+        **{name: _ratio_json(getattr(score, name)) for name in names},
+        "types": {
+            kind.value: {
+                "precision": _ratio_json(part.precision),
+                "recall": _ratio_json(part.recall),
+            }
+            for kind, part in score.types.items()
+        },
+    }
+
+
+def _ratio_json(ratio: Ratio) -> dict[str, Any]:
+    return {
+        "value": ratio.value,
+        "interval": ratio.interval,
+        "part": ratio.part,
+        "whole": ratio.whole,
+    }

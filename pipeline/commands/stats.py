@@ -1,0 +1,78 @@
+"""`stats`: figures that add up."""
+
+from argparse import Namespace
+from dataclasses import asdict
+from typing import Any
+
+from pipeline.cases import read
+from pipeline.cases.store import Store, open_reader
+from pipeline.commands.context import Context
+from pipeline.commands.show import NO_CASES
+from pipeline.screen import Screen
+
+WEEKS, RULES = 12, 15
+
+
+def run(context: Context, args: Namespace) -> int:
+    """Totals, cases four ways, corrections per 100 turns by week, and how each rule fared."""
+    with open_reader(context.config.local_cases) as store:
+        if store is None:
+            context.screen.talk(NO_CASES)
+        figures = _figures(store) if store else {}
+    if context.json:
+        context.screen.document(figures)
+    elif figures:
+        _print(context.screen, figures)
+    return 0
+
+
+def _figures(store: Store) -> dict[str, Any]:
+    return {
+        "totals": dict(read.totals(store)),
+        "cases": read.tally(store),
+        "weeks": [
+            {
+                "week": str(week),
+                "turns": turns,
+                "corrections": cases,
+                "per_100": _rate(cases, turns),
+            }
+            for week, turns, cases in read.by_week(store)
+        ],
+        "rules": [
+            asdict(rule) | {"not_dismissed": _rate(rule.cases - rule.dismissed, rule.cases)}
+            for rule in read.by_rule(store)
+        ],
+    }
+
+
+def _rate(part: int, whole: int) -> float | None:
+    """Per hundred; None when there is nothing to divide by."""
+    return round(100 * part / whole, 1) if whole else None
+
+
+def _print(screen: Screen, figures: dict[str, Any]) -> None:
+    totals = figures["totals"]
+    screen.line(
+        f"{totals['cases']} cases from {totals['turns']} turns"
+        f" in {totals['sessions']} sessions ({totals['files']} transcripts)"
+    )
+    for name, counts in figures["cases"].items():
+        parts = ", ".join(f"{number} {value}" for value, number in sorted(counts.items()))
+        screen.line(f"by {name.replace('_', ' ')}: {parts or 'none'}")
+    screen.line()
+    screen.table(
+        ("week", "turns", "corrections", "per 100 turns"),
+        [
+            (w["week"], str(w["turns"]), str(w["corrections"]), str(w["per_100"] or "–"))
+            for w in figures["weeks"][-WEEKS:]
+        ],
+    )
+    screen.line()
+    screen.table(
+        ("rule", "cases", "dismissed", "not dismissed"),
+        [
+            (r["rule_id"], str(r["cases"]), str(r["dismissed"]), f"{r['not_dismissed']} %")
+            for r in figures["rules"][:RULES]
+        ],
+    )

@@ -1,0 +1,35 @@
+"""The main job for a newcomer (`make run`): collect and show, on the own logs or on a sample."""
+
+import sys
+import tempfile
+from pathlib import Path
+
+from pipeline import config
+from pipeline.cli import main as command
+from pipeline.transcripts.discover import discover
+
+SAMPLE = Path(__file__).resolve().parent / "sample"
+
+
+def main() -> int:
+    """Collects and shows; a machine without logs is shown a made-up sample in a temporary home."""
+    settings = config.load()
+    if discover(settings.claude_dirs).files:
+        return command(["collect"]) or command(["show"])
+    places = " or ".join(str(folder / "projects") for folder in settings.claude_dirs)
+    sys.stdout.write(
+        f"No transcripts of Claude Code in {places}.\n"
+        "This is what Twice Told makes of a made-up sample of three sessions:\n\n"
+    )
+    sys.stdout.flush()
+    with tempfile.TemporaryDirectory(prefix="twice-told-") as folder:
+        where = ["--home", folder, "--claude-dir", str(SAMPLE)]
+        return (
+            command(["collect", *where])
+            or command(["show", *where])
+            or command(["show", "webshop", *where])
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
