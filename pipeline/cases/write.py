@@ -21,49 +21,80 @@ def microseconds(at: datetime) -> int:
     return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
 
 
-def put_file(store: Store, mined: MinedFile, now: datetime) -> None:
-    """Replaces what a file said. A turn whose line has vanished from the file stays as it was."""
+def put_files(store: Store, batch: Sequence[MinedFile], now: datetime) -> None:
+    """Replaces what some files said, in one transaction with their records.
+
+    A turn whose line has vanished from its file stays as it was; one that was withdrawn, or whose
+    line is read differently now, does not.
+    """
     with store.transaction():
-        for repo in mined.repos:
+        for repo in {repo.key: repo for mined in batch for repo in mined.repos}.values():
             _put_repo(store, repo)
-        buried = buried_keys(store, [turn.key for turn in mined.turns])
-        turns = [turn for turn in mined.turns if turn.key not in buried]
-        stale = _replace_turns(store, mined.file.key, turns, mined.seen)
-        _put_record(store, mined.file)
-        refresh(store, {*stale, *(turn.key for turn in turns)}, now)
+        _put_folders(store, [repo for mined in batch for repo in mined.repos])
+        buried = buried_keys(store, [turn.key for mined in batch for turn in mined.turns])
+        turns = [
+            (mined.file.key, turn)
+            for mined in batch
+            for turn in mined.turns
+            if turn.key not in buried
+        ]
+        stale = _delete_standing(store, batch)
+        _insert(store, turns)
+        _put_records(store, [mined.file for mined in batch])
+        refresh(store, {*stale, *(turn.key for _, turn in turns)}, now)
 
 
 def _put_repo(store: Store, repo: RepoRow) -> None:
-    known = store.rows("SELECT 1 FROM repos WHERE key = ?", [repo.key])
-    if not known:
-        taken = store.rows("SELECT 1 FROM repos WHERE name = ?", [repo.base_name])
-        name = f"{repo.base_name[:55]}-{repo.key[:8]}" if taken else repo.base_name
-        store.con.execute("INSERT INTO repos VALUES (?, ?, ?)", [repo.key, name, repo.base_name])
-    for folder in repo.folders:
+    if store.rows("SELECT 1 FROM repos WHERE key = ?", [repo.key]):
+        return
+    taken = store.rows("SELECT 1 FROM repos WHERE name = ?", [repo.base_name])
+    name = f"{repo.base_name[:55]}-{repo.key[:8]}" if taken else repo.base_name
+    store.con.execute("INSERT INTO repos VALUES (?, ?, ?)", [repo.key, name, repo.base_name])
+
+
+def _put_folders(store: Store, repos: Sequence[RepoRow]) -> None:
+    """The last word on a folder counts: a repository can move into it."""
+    places = {folder: repo.key for repo in repos for folder in repo.folders}
+    if places:
         store.con.execute(
-            "INSERT INTO folders VALUES (?, ?) ON CONFLICT DO UPDATE SET repo = excluded.repo",
-            [folder, repo.key],
+            "INSERT INTO folders SELECT unnest(?), unnest(?)"
+            " ON CONFLICT DO UPDATE SET repo = excluded.repo",
+            [list(places), list(places.values())],
         )
 
 
-def _replace_turns(
-    store: Store, file: str, turns: Sequence[TurnRow], seen: Iterable[str]
-) -> list[str]:
-    """Keys that the file said before; those whose line it still holds are gone unless said anew."""
-    standing = list({*seen, *(turn.uuid for turn in turns)})
-    stale = [
+def _delete_standing(store: Store, batch: Sequence[MinedFile]) -> list[str]:
+    """Removes what the files said before of lines that they still hold; the turns' keys."""
+    known = {
         row[0]
         for row in store.rows(
-            "DELETE FROM turns WHERE file = $file AND (uuid IN (SELECT unnest($seen))"
-            " OR key IN (SELECT unnest($keys))) RETURNING key",
-            {"file": file, "seen": standing, "keys": [turn.key for turn in turns]},
+            "SELECT DISTINCT file FROM turns WHERE file IN (SELECT unnest(?))",
+            [[mined.file.key for mined in batch]],
         )
+    }
+    standing = [
+        (mined.file.key, uuid)
+        for mined in batch
+        if mined.file.key in known
+        for uuid in {*mined.seen, *(turn.uuid for turn in mined.turns)}
     ]
+    if not standing:
+        return []
+    files, uuids = map(list, zip(*standing, strict=True))
+    rows = store.rows(
+        "DELETE FROM turns USING (SELECT unnest($files) AS file, unnest($uuids) AS uuid) AS s"
+        " WHERE turns.file = s.file AND turns.uuid = s.uuid RETURNING turns.key",
+        {"files": files, "uuids": uuids},
+    )
+    return [row[0] for row in rows]
+
+
+def _insert(store: Store, turns: Sequence[tuple[str, TurnRow]]) -> None:
     if turns:
-        columns = [list(column) for column in zip(*map(_values, turns), strict=True)]
+        rows = ((file, *_values(turn)) for file, turn in turns)
+        columns = [list(column) for column in zip(*rows, strict=True)]
         places = ", ".join("unnest(?)" for _ in columns)
-        store.con.execute(f"INSERT INTO turns SELECT ?, {places}", [file, *columns])
-    return stale
+        store.con.execute(f"INSERT INTO turns SELECT {places}", columns)
 
 
 def _values(turn: TurnRow) -> tuple[Any, ...]:
@@ -82,18 +113,29 @@ def _values(turn: TurnRow) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _put_record(store: Store, file: FileRow) -> None:
+def _put_records(store: Store, files: Sequence[FileRow]) -> None:
+    columns = [
+        list(column)
+        for column in zip(
+            *(
+                (
+                    file.key, file.shown, file.subagent, file.device, file.inode, file.size,
+                    file.mtime_ns, file.settings, file.script,
+                )
+                for file in files
+            ),
+            strict=True,
+        )
+    ]  # fmt: skip
+    places = ", ".join("unnest(?)" for _ in columns)
     store.con.execute(
-        "INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, true, NULL)"
+        f"INSERT INTO files SELECT {places}, true, NULL"
         " ON CONFLICT DO UPDATE SET shown = excluded.shown, subagent = excluded.subagent,"
         " device = excluded.device, inode = excluded.inode, size = excluded.size,"
         " mtime_ns = excluded.mtime_ns, settings = excluded.settings, script = excluded.script,"
         " present = true",
-        [
-            file.key, file.shown, file.subagent, file.device, file.inode, file.size,
-            file.mtime_ns, file.settings, file.script,
-        ],
-    )  # fmt: skip
+        columns,
+    )
 
 
 def refresh(store: Store, keys: Iterable[str], now: datetime) -> None:

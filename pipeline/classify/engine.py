@@ -137,13 +137,10 @@ def _candidates(loaded: Packs, view: _View) -> list[tuple[Rule, Sentence, Pack]]
     found = []
     for sentence in view.sentences:
         pack = loaded.by_key.get((view.source, sentence.lang), _NO_PACK)
-        folded = sentence.text.casefold()
         found += [
             (rule, sentence, pack)
-            for rule in pack.rules
-            if any(word in folded for word in rule.keywords)
-            and rule.status in _RUNNING
-            and _holds(rule, view)
+            for rule in map(pack.rules.__getitem__, pack.places(sentence.text.casefold()))
+            if rule.status in _RUNNING and _holds(rule, view)
         ]
     found.sort(key=lambda candidate: _ORDER[candidate[0].type])
     return found

@@ -1,8 +1,9 @@
-"""What a rule pack says, as frozen records without behaviour."""
+"""What a rule pack says, as frozen records."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import add
 
 from pipeline.classify.pattern import Pattern
 from pipeline.records import CaseType, Source
@@ -102,6 +103,30 @@ class Pack:
     excludes: tuple[Exclusion, ...] = ()
     harmless: tuple[str, ...] = ()
     """Everyday sentences on which no rule may fire."""
+    index: Mapping[str, Sequence[tuple[str, int]]] = field(init=False, repr=False)
+    """Keywords with their rules' places in `rules`, by their first two characters."""
+
+    def __post_init__(self) -> None:
+        index: dict[str, list[tuple[str, int]]] = {}
+        for at, rule in enumerate(self.rules):
+            for word in rule.keywords:
+                index.setdefault(word[:2], []).append((word, at))
+        object.__setattr__(self, "index", index)
+
+    def places(self, folded: str) -> list[int]:
+        """Places of the rules with a keyword in the casefolded text, in order.
+
+        Most keywords are never looked for, since no two neighbours in the text begin them; this is
+        the hot path of every run.
+        """
+        pairs = {*map(add, folded, folded[1:]), *folded}
+        found = {
+            at
+            for pair in pairs & self.index.keys()
+            for word, at in self.index[pair]
+            if word in folded
+        }
+        return sorted(found)
 
 
 @dataclass(frozen=True, slots=True)

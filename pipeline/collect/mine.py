@@ -31,7 +31,7 @@ class Miner:
         self._config = config
         self._repositories = repositories
         self._displays: dict[Path, dict[str, list[str]]] = {}
-        self._admissions = admissions(packs) if config.noticed else None
+        self._admissions = admissions(packs) if config.noticed else ()
         self._excluded = (*config.exclude, str(config.judge_folder))
 
     def options(self, root: Path, everything: bool = False) -> Options:
@@ -198,15 +198,13 @@ def _repos(turns: Sequence[Turn], places: dict[str, Repository]) -> tuple[RepoRo
     )
 
 
-def admissions(packs: Packs) -> re.Pattern[bytes] | None:
-    """Finds, in the bytes of an assistant line, words that a rule for admissions begins with."""
-    words = sorted(
-        {
-            word.encode()
-            for (source, _), pack in packs.by_key.items()
-            if source is Source.SELF
-            for rule in pack.rules
-            for word in rule.keywords
-        }
-    )
-    return re.compile(b"|".join(map(re.escape, words)), re.IGNORECASE) if words else None
+def admissions(packs: Packs) -> tuple[bytes, ...]:
+    """The words that the rules for admissions look for first, as they stand in a transcript."""
+    words = {
+        word.casefold().encode()
+        for (source, _), pack in packs.by_key.items()
+        if source is Source.SELF
+        for rule in pack.rules
+        for word in rule.keywords
+    }
+    return tuple(sorted(words))

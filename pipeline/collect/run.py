@@ -32,6 +32,8 @@ from pipeline.transcripts.repository import Repositories, Repository
 
 SCRIPT_SESSIONS = 5
 """So many sessions with the same unmarked first prompt were run by a script."""
+BATCH_FILES = 64
+"""Files that share a transaction: a killed run reads at most so many again."""
 DRIFT_SHARE = 0.01
 DRIFT_FALL = 0.5
 DRIFT_MIN_LINES = 500
@@ -109,6 +111,7 @@ def _read_all(
     total, done = sum(file.size for file in chosen), 0
     heard: dict[str, int] = {}
     readable: list[TranscriptFile] = []
+    batch: list[MinedFile] = []
     for file, mined in _mined(store, config, loaded, chosen, plan.jobs):
         done += file.size
         if progress:
@@ -117,7 +120,10 @@ def _read_all(
             summary.files["failed"] += 1
             continue
         readable.append(file)
-        write.put_file(store, mined, now)
+        batch.append(mined)
+        if len(batch) == BATCH_FILES:
+            write.put_files(store, batch, now)
+            batch = []
         summary.files["read"] += 1
         summary.bytes_read += file.size
         summary.counts.add(mined.counts)
@@ -126,6 +132,8 @@ def _read_all(
                 heard.setdefault(turn.key, 0)
             elif config.include_headless or not turn.headless:
                 heard[turn.key] = heard.get(turn.key, 0) + 1
+    if batch:
+        write.put_files(store, batch, now)
     _settle_originals(store, readable, now)
     if not config.include_headless:
         write.flag_scripts(store, SCRIPT_SESSIONS, now)

@@ -64,6 +64,15 @@ def call_inputs(spine: Spine, place: int, tool_use_id: str) -> Mapping[str, Any]
     return {}
 
 
+def call_name(spine: Spine, place: int, tool_use_id: str) -> str:
+    """The tool of the call with this id, among the lines before a place; "" if not found."""
+    for _, data in spine.backwards(place, WALK_MAX_LINES):
+        for block in _blocks(data):
+            if block.get("type") == "tool_use" and block.get("id") == tool_use_id:
+                return _tool(block)
+    return ""
+
+
 def of_call(spine: Spine, place: int, tool_use_id: str) -> Action | None:
     """The call that a refusal, an approval comment or an answer belongs to.
 
@@ -98,16 +107,13 @@ def _question(
 def _chain(spine: Spine, place: int) -> Iterator[Mapping[str, Any]]:
     """The agent's lines above a prompt, nearest first, back to the person's words before."""
     wanted = _parent(spine[place])
-    for _, data in spine.backwards(place, WALK_MAX_LINES):
-        if not wanted:
+    for _ in range(WALK_MAX_LINES):
+        found = spine.find(wanted, place, WALK_MAX_LINES) if wanted else None
+        if found is None or _is_prompt(spine[found]):
             return
-        if data.get("uuid") != wanted:
-            continue
-        if _is_prompt(data):
-            return
-        if is_agent(data):
-            yield data
-        wanted = _parent(data)
+        if is_agent(spine[found]):
+            yield spine[found]
+        place, wanted = found, _parent(spine[found])
 
 
 def _in_order(spine: Spine, place: int, session_id: str) -> Iterator[Mapping[str, Any]]:

@@ -52,7 +52,7 @@ def discover(claude_dirs: Iterable[Path]) -> Found:
     found = Found()
     for root in claude_dirs:
         projects = root / "projects"
-        if not projects.is_dir():
+        if not _is_there(projects, found):
             continue
         found.roots.append(root)
         for folder in _entries(projects, found):
@@ -68,13 +68,17 @@ def _project(folder: Path, root: Path, found: Found) -> None:
             _add(entry, root, entry.name.startswith("agent-"), found)
         elif _is_folder(entry, None):
             subagents = Path(entry.path) / "subagents"
-            if subagents.is_dir() and not subagents.is_symlink():
+            if _is_there(subagents, found) and not subagents.is_symlink():
                 _walk_subagents(subagents, root, found)
 
 
 def _walk_subagents(top: Path, root: Path, found: Found) -> None:
     """Links are not followed, so a loop of links cannot trap the walk."""
-    for folder, _, _ in os.walk(top, followlinks=False):
+
+    def barred(_: OSError) -> None:
+        found.passed_over["denied"] += 1
+
+    for folder, _, _ in os.walk(top, onerror=barred, followlinks=False):
         for entry in _entries(Path(folder), found):
             if entry.name.startswith("agent-") and entry.name.endswith(".jsonl"):
                 _add(entry, root, True, found)
@@ -86,6 +90,15 @@ def _entries(folder: Path, found: Found) -> Iterator[os.DirEntry[str]]:
             yield from entries
     except OSError:
         found.passed_over["denied"] += 1
+
+
+def _is_there(folder: Path, found: Found) -> bool:
+    """A folder, perhaps behind a link; one that a barred folder hides is counted."""
+    try:
+        return folder.is_dir()
+    except OSError:
+        found.passed_over["denied"] += 1
+        return False
 
 
 def _is_folder(entry: os.DirEntry[str], found: Found | None) -> bool:

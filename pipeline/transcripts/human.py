@@ -48,7 +48,8 @@ def judge(line: Line, subagent: bool, excluded: Callable[[str], bool]) -> list[P
     folders are never read (our judge's, the user's exclude list).
     """
     data = line.data
-    pieces = list(_pieces(line.kind, data, subagent or _side(data)))
+    side = "G1" if subagent else "G2" if _side(data) else ""
+    pieces = list(_pieces(line.kind, data, side))
     cwd = data.get("cwd")
     if isinstance(cwd, str) and excluded(cwd):
         return [Piece(Class.HARNESS, "G3", "excluded")]
@@ -68,7 +69,7 @@ def _side(data: Mapping[str, Any]) -> bool:
     return data.get("isSidechain") is True or bool(data.get("agentId"))
 
 
-def _pieces(kind: str, data: Mapping[str, Any], side: bool) -> Iterator[Piece]:
+def _pieces(kind: str, data: Mapping[str, Any], side: str) -> Iterator[Piece]:
     if kind == "attachment":
         yield _attachment(data, side)
         return
@@ -76,7 +77,7 @@ def _pieces(kind: str, data: Mapping[str, Any], side: bool) -> Iterator[Piece]:
     if any(_is_result(block) for block in blocks):
         yield from _with_results(data, blocks, side)
     elif side:
-        yield from _directive(blocks)
+        yield from _directive(blocks, side)
     else:
         yield from _prompt(data, blocks)
 
@@ -110,13 +111,13 @@ def _texts(blocks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 # Attachments and subagents
 
 
-def _attachment(data: Mapping[str, Any], side: bool) -> Piece:
+def _attachment(data: Mapping[str, Any], side: str) -> Piece:
     """A1-A3: a message typed while the agent works has no user line (since 2.1.97)."""
     attachment = data.get("attachment")
-    if side:
-        return Piece(Class.HARNESS, "G1", "subagent")
     if not isinstance(attachment, dict) or attachment.get("type") != "queued_command":
-        return Piece(Class.HARNESS, "A3", "attachment")
+        return Piece(Class.HARNESS, side or "A3", "attachment")
+    if side:
+        return Piece(Class.HARNESS, side, "subagent")
     origin = _kind_of(attachment.get("origin"))
     if (
         attachment.get("commandMode") not in (None, "prompt")
@@ -133,14 +134,14 @@ def _attachment(data: Mapping[str, Any], side: bool) -> Piece:
     )
 
 
-def _directive(blocks: Sequence[Mapping[str, Any]]) -> Iterator[Piece]:
+def _directive(blocks: Sequence[Mapping[str, Any]], side: str) -> Iterator[Piece]:
     """G1: a subagent's prompt is the parent model's, except the directive of `/fork` (2.1.197)."""
     text = "\n".join(_texts(blocks))
     words = markers.fork_directive(text)
     if words:
-        yield Piece(Class.EMBEDDED, "G1", text=words, kind=Kind.COMMAND_ARGS)
+        yield Piece(Class.EMBEDDED, side, text=words, kind=Kind.COMMAND_ARGS)
     else:
-        yield Piece(Class.HARNESS, "G1", "subagent")
+        yield Piece(Class.HARNESS, side, "subagent")
 
 
 # Prompts: user lines without a tool result
@@ -234,7 +235,7 @@ def _tagged(text: str, trusted: bool, row: str) -> Piece | None:
 
 
 def _with_results(
-    data: Mapping[str, Any], blocks: Sequence[Mapping[str, Any]], side: bool
+    data: Mapping[str, Any], blocks: Sequence[Mapping[str, Any]], side: str
 ) -> Iterator[Piece]:
     call = ""
     for block in blocks:
@@ -247,7 +248,7 @@ def _with_results(
 
 
 def _result(
-    data: Mapping[str, Any], block: Mapping[str, Any], call: str, side: bool
+    data: Mapping[str, Any], block: Mapping[str, Any], call: str, side: str
 ) -> Iterator[Piece]:
     text = result_text(block)
     feedback = data.get("userFeedback")
@@ -274,7 +275,7 @@ def _result(
     elif not side and isinstance(data.get("toolUseResult"), dict):
         yield from _answers(data["toolUseResult"], call)
     else:
-        yield Piece(Class.HARNESS, "G1" if side else "T12", "subagent" if side else "tool_result")
+        yield Piece(Class.HARNESS, side or "T12", "tool_result")
 
 
 def result_text(block: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ the rules of `rules/noticed/` to decide.
 import hashlib
 import json
 import re
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -148,7 +149,8 @@ def _meta(path: Path) -> str:
     """Type and description of a subagent from the `.meta.json` beside its file (2.1.x), or ""."""
     meta = path.with_suffix(".meta.json")
     try:
-        if meta.stat().st_size > META_MAX_BYTES:
+        found = meta.lstat()
+        if not stat.S_ISREG(found.st_mode) or found.st_size > META_MAX_BYTES:
             return ""
         data = json.loads(meta.read_bytes())
     except (OSError, ValueError, RecursionError):

@@ -6,7 +6,6 @@ file that grows meanwhile is read on the next night from its start.
 
 import hashlib
 import os
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,12 +32,14 @@ from pipeline.transcripts.human import (
 from pipeline.transcripts.noticed import Statement, last_report, statements
 from pipeline.transcripts.oversize import decode_oversize
 from pipeline.transcripts.queue import Queue
-from pipeline.transcripts.scan import STATE_TYPES, Raw, Scan, scan
+from pipeline.transcripts.scan import ADMISSION_SPAN, STATE_TYPES, Raw, Scan, admits, scan
 from pipeline.transcripts.spine import Spine
 
 FIELD_MAX_CHARS = 400
 ANSWER_WITHIN_LINES = 400
 SCRIPT_MIN_CHARS = 40
+UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
+"""Of a line in a file whose own date no calendar holds."""
 READER_VERSION = 1
 """Part of each file's record: a higher one makes the next night read every file again."""
 
@@ -51,8 +52,8 @@ class Options:
     excluded: Callable[[str], bool] = lambda cwd: False
     displays: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Input-box displays of prompts with a paste, by session (`history.py`)."""
-    admissions: re.Pattern[bytes] | None = None
-    """Finds the assistant lines in which the agent may admit a mistake."""
+    admissions: tuple[bytes, ...] = ()
+    """Words, in lower case, of assistant lines in which the agent may admit a mistake."""
     noticed: bool = True
     everything: bool = False
     """Parse every line and keep the conversation lines without a person's words too."""
@@ -93,6 +94,7 @@ class Transcript:
 
     def __init__(self, file: TranscriptFile, options: Options, handle: BinaryIO) -> None:
         self.file = file
+        self._stem = clean_surrogates(file.path.stem[:FIELD_MAX_CHARS])
         self.counts = Counts()
         self.seen: set[str] = set()
         """Identities of all lines that were looked at, also of those that hold no words."""
@@ -145,7 +147,7 @@ class Transcript:
     # Reading
 
     def _read(self, handle: BinaryIO) -> None:
-        admissions = None if self.file.subagent else self._options.admissions
+        admissions = () if self.file.subagent else self._options.admissions
         everything = self._options.everything
         for raw in scan(handle, self.file.size, self._record, admissions, everything):
             for item in self._decode(raw, handle):
@@ -160,12 +162,15 @@ class Transcript:
         self.counts.unknown.update(self._record.unknown)
 
     def _decode(self, raw: Raw, handle: BinaryIO) -> Iterator[Line | Skipped]:
+        last = raw.offset + raw.length >= self.file.size
         if raw.data is None:
             resume = handle.tell()
-            yield decode_oversize(self.file.path, raw.number, handle, raw.offset, raw.length)
+            item = decode_oversize(self.file.path, raw.number, handle, raw.offset, raw.length)
             handle.seek(resume)
+            if last and isinstance(item, Skipped):
+                item = replace(item, reason="pending_tail")
+            yield item
             return
-        last = raw.offset + raw.length >= self.file.size
         yield from decode(self.file.path, raw.number, raw.data, last)
 
     def _skip(self, item: Skipped) -> None:
@@ -205,7 +210,8 @@ class Transcript:
         self._cwd = _field(data, "cwd", 4096) or self._cwd
 
     def _judge(self, line: Line, raw: Raw) -> None:
-        pieces = judge(line, self.file.subagent, self._options.excluded)
+        judged = judge(line, self.file.subagent, self._options.excluded)
+        pieces = [self._asked(piece, raw) for piece in judged]
         words = [(place, piece, self._clean(line, piece)) for place, piece in enumerate(pieces)]
         counted = False
         for place, piece, text in words:
@@ -221,6 +227,15 @@ class Transcript:
         if self._options.noticed and not self.file.subagent and pieces[0].row not in ("G2", "G3"):
             for statement in statements(line):
                 self._notice(line, raw, statement)
+
+    def _asked(self, piece: Piece, raw: Raw) -> Piece:
+        """T8 needs a question: the result of another tool may look like an answer to one (T9)."""
+        if piece.row != "T8":
+            return piece
+        name = action.call_name(self._spine, raw.spine, piece.tool_use_id)
+        if name in ("", "AskUserQuestion"):
+            return piece
+        return Piece(Class.HARNESS, "T12", "tool_result")
 
     def _no_words(self, line: Line, reason: str) -> None:
         self.counts.not_human[reason] += 1
@@ -274,7 +289,7 @@ class Transcript:
         at = clock.parse_instant(data.get("timestamp"))
         return Turn(
             session_id=self._session(data),
-            at=at or self._at or datetime.fromtimestamp(self.file.mtime_ns / 1e9, UTC),
+            at=at or self._at or clock.parse_instant(self.file.mtime_ns / 1e9) or UNDATED,
             inferred_at=at is None,
             cwd=_field(data, "cwd", 4096) or self._cwd,
             number=number,
@@ -283,12 +298,12 @@ class Transcript:
 
     def _session(self, data: Mapping[str, Any]) -> str:
         """The line's own session; the file's name only where the line has none."""
-        return _field(data, "sessionId") or self.file.path.stem[:FIELD_MAX_CHARS]
+        return _field(data, "sessionId") or self._stem
 
     # Noticed
 
     def _assistant(self, line: Line, raw: Raw) -> None:
-        self._no_words(line, "subagent" if self.file.subagent else "assistant")
+        self._no_words(line, "assistant")
         blocks = content_blocks(line.data)
         if any(block.get("type") == "tool_use" for block in blocks):
             self._record.calls.append(raw.spine)
@@ -299,14 +314,12 @@ class Transcript:
         if self.file.subagent:
             self._report = (line, raw.spine)
         elif (
-            self._options.admissions
-            and raw.data is not None
-            and self._options.admissions.search(raw.data)
+            raw.data is not None
             and line.data.get("isSidechain") is not True
             and action.is_agent(line.data)
         ):
             text = "\n".join(str(b.get("text") or "") for b in blocks if b.get("type") == "text")
-            if text.strip():
+            if admits(text[:ADMISSION_SPAN].encode("utf-8", "replace"), self._options.admissions):
                 self._notice(line, raw, Statement(Source.SELF, text.strip()))
 
     def _notice(self, line: Line, raw: Raw, statement: Statement) -> None:
@@ -358,7 +371,7 @@ class Transcript:
         said = {(h.turn.session_id, h.turn.text) for h in self._heard}
         for item in self._queue.absorbed:
             text = clean(item.content)
-            session = item.session_id[:FIELD_MAX_CHARS] or self.file.path.stem
+            session = self._session({"sessionId": item.session_id})
             if not text or (session, text) in said:
                 continue
             key = _digest(session, item.timestamp, "queue", item.content)
@@ -498,7 +511,7 @@ def _reason(pieces: Sequence[Piece]) -> str:
 
 def _field(data: Mapping[str, Any], name: str, limit: int = FIELD_MAX_CHARS) -> str:
     value = data.get(name)
-    return value[:limit] if isinstance(value, str) else ""
+    return clean_surrogates(value[:limit]) if isinstance(value, str) else ""
 
 
 def _position(data: Mapping[str, Any]) -> object:

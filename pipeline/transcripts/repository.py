@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipeline.files import is_folder
+
 GIT_SECONDS = 5.0
 _WORKTREE = re.compile(r"(.*?)/\.claude/worktrees/[^/]+(?:/.*)?\Z", re.DOTALL)
 _SCP_URL = re.compile(r"(?:[^@/]+@)?(?P<host>[^:/]+):(?P<path>(?!//).+)\Z")
@@ -42,8 +44,8 @@ class Repositories:
     def of(self, cwd: str, first_cwd: str) -> Repository:
         """The repository of a folder; `first_cwd` is where its session began.
 
-        A folder that is gone, or never was on this machine, is its own repository, except inside
-        the folder in which the session began.
+        A folder that is gone, or never was on this machine, is its own repository; but a worktree
+        belongs to its repository, and what lay in the folder in which the session began to that.
         """
         pair = (cwd, first_cwd)
         if pair not in self._answers:
@@ -51,14 +53,13 @@ class Repositories:
         return self._answers[pair]
 
     def _find(self, cwd: str, first_cwd: str) -> Repository:
-        found = from_git(cwd)
-        if found is not None:
-            return found
-        if folder_key(cwd) in self._known:
-            return self._known[folder_key(cwd)]
         top, first = without_worktree(cwd), without_worktree(first_cwd)
         if first and top.startswith(first.rstrip("/") + "/"):
             top = first
+        for folder in dict.fromkeys((cwd, top)):
+            found = from_git(folder) or self._known.get(folder_key(folder))
+            if found is not None:
+                return found
         return _repository(f"path:{top}", Path(top).name, certain=False)
 
 
@@ -75,7 +76,7 @@ def without_worktree(cwd: str) -> str:
 
 def from_git(cwd: str) -> Repository | None:
     """The repository of an existing folder, else None. Raises nothing."""
-    if not os.path.isabs(cwd) or "\0" in cwd or not Path(cwd).is_dir():
+    if not os.path.isabs(cwd) or "\0" in cwd or not is_folder(Path(cwd)):
         return None
     answer = _git(cwd, "rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir")
     lines = answer.splitlines() if answer else []
@@ -99,7 +100,10 @@ def _owns(top: Path, git_dir: Path, common: Path) -> bool:
         return True
     if os.path.realpath(git_dir) != os.path.realpath(common):
         try:
-            back = (git_dir / "gitdir").read_text(encoding="utf-8").strip()
+            link = git_dir / "gitdir"
+            if not link.is_file():
+                return False
+            back = link.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError):
             return False
         return os.path.realpath(back) == os.path.realpath(top / ".git")

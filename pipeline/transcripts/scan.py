@@ -8,7 +8,7 @@ not fit is never held in memory.
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
@@ -32,10 +32,14 @@ _ANSWERS = (b'questions"', b'answers"', b'annotations"')
 
 _SPEAKING_ATTACHMENTS = frozenset({b"attachment:queued_command", b"attachment:hook_blocking_error"})
 _HEAD_SPAN = 2048
+ADMISSION_SPAN = 2048
+"""An agent that admits a mistake does so at the beginning of its answer."""
 _PARSED = frozenset({b"assistant", b"attachment", b"queue-operation"})
 """Types that are parsed unless the head tells more."""
-_NEXT = b'{"parentUuid":'
-"""Beginning of a conversation line; within a line it begins a second object."""
+_NEXT = re.compile(rb'\{"(?:parentUuid":|type":"(?:user|attachment|queue-operation)")')
+"""Beginning of a record that may hold words; within a line it begins a second object."""
+_FAILED_SPAN = 200
+"""So near to the end of its block stands a result's `is_error`."""
 STATE_TYPES = frozenset(
     """summary ai-title custom-title agent-name last-prompt progress api-request api-request-blob
     api-request-shape tools-used file-history-snapshot file-history-delta mode permission-mode
@@ -80,14 +84,14 @@ def scan(
     handle: BinaryIO,
     size: int,
     record: Scan,
-    admissions: re.Pattern[bytes] | None = None,
+    admissions: Sequence[bytes] = (),
     everything: bool = False,
 ) -> Iterator[Raw]:
     """The lines of the first `size` bytes that must be parsed, in file order.
 
-    All others are counted in `record`. `admissions` finds the assistant lines worth parsing; None
-    leaves all of them alone. `everything` parses every line that is not oversize. The last line
-    comes too when it has no newline.
+    All others are counted in `record`. `admissions` are words, in lower case, of which one stands
+    near the beginning of the assistant lines that are worth parsing. `everything` parses every line
+    that is not oversize. The last line comes too when it has no newline.
     """
     buffer = bytearray(LINE_MAX_BYTES + BLOCK_BYTES)
     view = memoryview(buffer)
@@ -159,14 +163,14 @@ def _line(
     offset: int,
     number: int,
     record: Scan,
-    admissions: re.Pattern[bytes] | None,
+    admissions: Sequence[bytes],
     everything: bool,
 ) -> Raw | None:
     """The hot path: it runs once for every line of every log."""
     whole = (
         not everything
         and buffer[end - 1] == 0x7D
-        and buffer.find(_NEXT, start + 1, end) < 0
+        and _NEXT.search(buffer, start + 1, end) is None
         and buffer.find(b"\0", start, end) < 0
     )
     kind, at = _kind(buffer, start, end) if whole else (b"", start)
@@ -181,12 +185,15 @@ def _line(
         reason = "system"
     elif kind and kind not in _PARSED:
         _count_state(kind, record)
-        return None
+        if kind != b"progress":
+            return None
+        reason = ""
     record.offsets.append(offset)
     record.lengths.append(end - start)
     record.numbers.append(number)
     if reason is not None:
-        record.not_human[reason] += 1
+        if reason:
+            record.not_human[reason] += 1
         return None
     return Raw(number, offset, end - start, len(record.offsets) - 1, bytes(buffer[start:end]))
 
@@ -225,17 +232,25 @@ def _kind(buffer: bytearray, start: int, end: int) -> tuple[bytes, int]:
 
 
 def _assistant(
-    buffer: bytearray, at: int, end: int, record: Scan, admissions: re.Pattern[bytes] | None
+    buffer: bytearray, at: int, end: int, record: Scan, admissions: Sequence[bytes]
 ) -> str | None:
     """One block stands in a line (2.x); in older lines a call may stand behind the text."""
     block = buffer.find(b'"content":[{"type":"', at, at + 200)
     if buffer.startswith(b"tool_use", block + 20):
         record.calls.append(len(record.offsets))
         return "assistant"
+    if buffer.find(b'{"type":"tool_use"', at, end) >= 0:
+        return None
     record.talk.append(len(record.offsets))
-    if admissions is not None and admissions.search(buffer, at, end):
+    if admissions and admits(bytes(buffer[at : min(end, at + ADMISSION_SPAN)]), admissions):
         return None
     return "assistant"
+
+
+def admits(text: bytes, admissions: Sequence[bytes]) -> bool:
+    """One of the words stands in the text, in any case of the Latin letters."""
+    lowered = text.lower()
+    return any(word in lowered for word in admissions)
 
 
 def _count_state(kind: bytes, record: Scan) -> None:
@@ -255,6 +270,9 @@ def _user(buffer: bytearray, at: int, end: int) -> str | None:
     close = buffer.find(b'},"uuid":"', at, end)
     if close < 0 or buffer.find(b'"type":"text"', at, close) >= 0:
         return None
+    failed = buffer.find(b'"is_error":true', max(at, close - _FAILED_SPAN), close) >= 0
+    if failed and buffer.find(b'"source":"hook"', close, end) >= 0:
+        return None
     asked = buffer.find(b'"toolUseResult":{"', close, close + 1024)
     return None if buffer.startswith(_ANSWERS, asked + 18) else "tool_result"
 
@@ -266,7 +284,8 @@ def _oversize(head: bytes, offset: int, length: int, number: int, record: Scan) 
     reason: str | None = None
     if kind == b"user":
         body = buffer.find(b'"message":{"role":"user","content":[{', at, at + _HEAD_SPAN)
-        reason = "tool_result" if body >= 0 and _RESULT.match(buffer, body + 36) else None
+        result = _RESULT.match(buffer, body + 36) if body >= 0 else None
+        reason = "tool_result" if result and not _SPEAKING.match(buffer, result.end()) else None
     elif kind in (b"assistant", b"system"):
         reason = kind.decode()
     elif kind.startswith(b"attachment:"):

@@ -15,7 +15,10 @@ CACHED_LINES = 512
 
 
 class Spine:
-    """The lines that parentUuid chains, by their place in the file (0-based)."""
+    """The lines that parentUuid chains, by their place in the file (0-based).
+
+    May be asked while the file is still being scanned: the handle stands where it stood before.
+    """
 
     def __init__(self, path: Path, handle: BinaryIO, record: Scan) -> None:
         self._path = path
@@ -35,6 +38,13 @@ class Spine:
         return self._cache[place]
 
     def _load(self, place: int) -> Mapping[str, Any]:
+        resume = self._handle.tell()
+        try:
+            return self._read(place)
+        finally:
+            self._handle.seek(resume)
+
+    def _read(self, place: int) -> Mapping[str, Any]:
         offset, length = self._record.offsets[place], self._record.lengths[place]
         number = self._record.numbers[place]
         if length > WHOLE_MAX_BYTES:
@@ -51,6 +61,21 @@ class Spine:
     def number(self, place: int) -> int:
         """Physical line number, from 1."""
         return self._record.numbers[place]
+
+    def find(self, uuid: str, place: int, limit: int) -> int | None:
+        """The nearest line before a place with this uuid, among `limit` lines, or None.
+
+        Looks at the bytes first: most lines on the way are not the one.
+        """
+        wanted = uuid.encode("utf-8", "surrogatepass")
+        for earlier in range(place - 1, max(-1, place - 1 - limit), -1):
+            if self._record.lengths[earlier] <= WHOLE_MAX_BYTES:
+                self._handle.seek(self._record.offsets[earlier])
+                if wanted not in self._handle.read(self._record.lengths[earlier]):
+                    continue
+            if self[earlier].get("uuid") == uuid:
+                return earlier
+        return None
 
     def backwards(self, place: int, limit: int) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """The lines before a place, nearest first, at most `limit` of them."""

@@ -36,10 +36,10 @@ def fates(prompts: Sequence[Prompt], answered: Callable[[str], bool]) -> dict[st
     `answered` tells whether the agent answered below a prompt in this file.
     """
     found: dict[str, Fate] = {}
-    for earlier, later in _pairs(prompts):
+    for earlier, later, siblings in _pairs(prompts):
         if not answered(earlier.uuid):
             fate = Fate.UNANSWERED
-        elif earlier.parent and _similar(earlier.text, later.text):
+        elif siblings and _similar(earlier.text, later.text):
             fate = Fate.WITHDRAWN
         else:
             continue
@@ -47,15 +47,22 @@ def fates(prompts: Sequence[Prompt], answered: Callable[[str], bool]) -> dict[st
     return found
 
 
-def _pairs(prompts: Sequence[Prompt]) -> Iterator[tuple[Prompt, Prompt]]:
-    """Neighbours among the prompts below one parent, and neighbours that repeat a beginning."""
-    siblings: dict[tuple[str, object], dict[str, Prompt]] = defaultdict(dict)
+def _pairs(prompts: Sequence[Prompt]) -> Iterator[tuple[Prompt, Prompt, bool]]:
+    """Neighbours among the prompts below one parent, and neighbours that repeat a beginning.
+
+    True marks the first: an answered prompt is taken back by a rewind only, never by a later "no,
+    use tabs" that happens to begin with it.
+    """
+    below: dict[tuple[str, object], dict[str, Prompt]] = defaultdict(dict)
     for prompt in prompts:
         if prompt.parent:
-            siblings[prompt.parent, prompt.position].setdefault(prompt.uuid, prompt)
-    for group in siblings.values():
-        yield from pairwise(group.values())
-    yield from (pair for pair in pairwise(prompts) if _is_resent(*pair))
+            below[prompt.parent, prompt.position].setdefault(prompt.uuid, prompt)
+    for group in below.values():
+        for earlier, later in pairwise(group.values()):
+            yield earlier, later, True
+    for earlier, later in pairwise(prompts):
+        if _is_resent(earlier, later):
+            yield earlier, later, False
 
 
 def _is_resent(earlier: Prompt, later: Prompt) -> bool:

@@ -1,0 +1,28 @@
+"""Says whether a correction names what it is about, or is bare ("no", "not that").
+
+A bare one is worth something only together with the action that it answers (S3.25). The words that
+name nothing (pronouns, negations, blame, filler) are data: rules/<lang>/bare.txt.
+"""
+
+import regex
+
+from pipeline.classify.normalise import HOLE, normalise
+from pipeline.classify.rule import Packs
+from pipeline.records import Finding, Message
+
+_WORD = regex.compile(r"[\p{L}\p{N}_']+")
+_UNSPACED = ("ko", "ja", "zh")
+"""Written without spaces, or with endings stuck to the word: bare parts are cut out of the text."""
+
+
+def is_named(loaded: Packs, message: Message, finding: Finding) -> bool:
+    """True when words are left after the bare ones are gone, or something was quoted or pasted."""
+    text = normalise(message.text).text.casefold()
+    if HOLE in text:
+        return True
+    bare = loaded.bare.get(finding.lang, ())
+    if finding.lang not in _UNSPACED:
+        return any(len(word) > 2 and word not in bare for word in _WORD.findall(text))
+    for word in bare:
+        text = text.replace(word, " ")
+    return any(len(word) > 1 for word in _WORD.findall(text))
