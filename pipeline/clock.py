@@ -1,7 +1,7 @@
 """The one place that turns instants into days. Everything else passes aware UTC instants."""
 
 import os
-from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from datetime import MAXYEAR, MINYEAR, UTC, date, datetime, time, timedelta, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -51,8 +51,12 @@ def local_day(at: datetime, tz: tzinfo) -> date:
 
 
 def day_start(day: date, tz: tzinfo) -> datetime:
-    """The first instant of a local day, in UTC."""
-    return datetime.combine(day, time(), tz).astimezone(UTC)
+    """The first instant of a local day, in UTC; at the ends of the calendar its own bound."""
+    try:
+        return datetime.combine(day, time(), tz).astimezone(UTC)
+    except OverflowError:
+        first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+        return first if day.year == MINYEAR else last
 
 
 def parse_day(text: str) -> date:
@@ -80,7 +84,7 @@ def window(
     if since and until and since > until:
         raise UsageError("--since lies after --until", "swap the two dates")
     start = day_start(since, tz) if since else None
-    end = day_start(until + timedelta(days=1), tz) if until else None
+    end = day_start(until + timedelta(days=1), tz) if until and until < date.max else None
     return start, end
 
 
@@ -88,13 +92,19 @@ def parse_instant(value: object) -> datetime | None:
     """An ISO-8601 string or a Unix time in seconds or milliseconds as aware UTC, else None.
 
     A string without an offset is read as UTC (Claude Code writes `Z`; 1.0.0-2.1.332, Nov 2026).
+    The first and the last year of the calendar count as no time: not every zone has a day there.
     """
     try:
-        if isinstance(value, str):
-            at = datetime.fromisoformat(value)
-            return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC)
+        at = _instant(value)
     except (ValueError, OverflowError, OSError):
         return None
+    return at if at and MINYEAR < at.year < MAXYEAR else None
+
+
+def _instant(value: object) -> datetime | None:
+    if isinstance(value, str):
+        at = datetime.fromisoformat(value)
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC)
     return None

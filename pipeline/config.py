@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from pipeline import clock, resources
+from pipeline import clock, files, resources
 from pipeline.errors import ConfigError
 
 CLAUDE_FOLDERS = (".claude", ".config/claude")
@@ -59,7 +59,7 @@ def load(
         timezone=clock.zone(values.get("timezone")),
         include_headless=values.get("include_headless", False),
         noticed=values.get("noticed", True),
-        exclude=tuple(os.path.normpath(Path(p).expanduser()) for p in values.get("exclude", [])),
+        exclude=tuple(os.path.normpath(_expanded(p)) for p in values.get("exclude", [])),
     )
 
 
@@ -88,7 +88,7 @@ def _checked(path: Path, values: dict[str, Any]) -> dict[str, Any]:
 def _home(flag: Path | None, environ: Mapping[str, str]) -> Path:
     """--home, else $TWICE_TOLD_HOME, else the checkout we run from, else the XDG data folder."""
     if flag or environ.get("TWICE_TOLD_HOME"):
-        return Path(flag or environ["TWICE_TOLD_HOME"]).expanduser().absolute()
+        return _expanded(flag or environ["TWICE_TOLD_HOME"]).absolute()
     data = environ.get("XDG_DATA_HOME", "")
     base = Path(data) if os.path.isabs(data) else _user_home(environ) / ".local" / "share"
     return resources.checkout() or base / "twice-told"
@@ -96,6 +96,14 @@ def _home(flag: Path | None, environ: Mapping[str, str]) -> Path:
 
 def _user_home(environ: Mapping[str, str]) -> Path:
     return Path(environ["HOME"]) if environ.get("HOME") else Path("~").expanduser()
+
+
+def _expanded(path: Path | str) -> Path:
+    """With `~` and `~name` replaced. Raises ConfigError for a user who does not exist."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise ConfigError(f"{path}: no such user", "write the whole path") from error
 
 
 def _read(path: Path, required: bool) -> dict[str, Any]:
@@ -122,6 +130,6 @@ def _claude_dirs(
     if not named and environ.get("CLAUDE_CONFIG_DIR"):
         named = [Path(environ["CLAUDE_CONFIG_DIR"])]
     if named:
-        return tuple(dict.fromkeys(p.expanduser().absolute() for p in named))
+        return tuple(dict.fromkeys(_expanded(p).absolute() for p in named))
     usual = [_user_home(environ) / name for name in CLAUDE_FOLDERS]
-    return tuple(p for p in usual if p.is_dir()) or (usual[0],)
+    return tuple(p for p in usual if files.is_folder(p)) or (usual[0],)

@@ -38,6 +38,14 @@ def private_dir(path: Path) -> Path:
     return path
 
 
+def is_folder(path: Path) -> bool:
+    """A folder stands there and may be seen; `Path.is_dir` raises below a barred folder."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
 def write_private(path: Path, data: bytes) -> None:
     """Replaces a file: temporary neighbour (0600, exclusive), every byte, fsync, rename, fsync.
 
@@ -81,9 +89,14 @@ def lock(path: Path, wait_seconds: float = LOCK_WAIT_SECONDS) -> Iterator[None]:
     """Holds the one lock of a home. It dies with its process; there is nothing to clean up.
 
     The holder writes its process id into the file, only so that a waiting run can name it.
-    Raises Busy when the lock is not free in time.
+    Raises Busy when the lock is not free in time, StoreError when it cannot be opened.
     """
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, PRIVATE_FILE)
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, PRIVATE_FILE)
+    except OSError as error:
+        raise StoreError(
+            f"cannot open the lock {path}: {error.strerror}", "mend its permissions or remove it"
+        ) from error
     try:
         _acquire(handle, path, wait_seconds)
         os.ftruncate(handle, 0)

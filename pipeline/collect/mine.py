@@ -207,4 +207,4 @@ def admissions(packs: Packs) -> tuple[bytes, ...]:
         for rule in pack.rules
         for word in rule.keywords
     }
-    return tuple(sorted(words))
+    return tuple(sorted(words, key=lambda word: (not word.isascii(), word)))

@@ -12,6 +12,7 @@ _RESYNC = re.compile(
     r'\{\s*"(?:parentUuid"\s*:|type"\s*:\s*"(?:user|assistant|system|attachment|queue-operation)")'
 )
 """Where the next record begins behind a cut one; blocks of a message begin differently."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _DECODER = json.JSONDecoder()
 _BLANK = " \t\r\n\0\ufeff"
 
@@ -61,6 +62,6 @@ def _record(path: Path, number: int, value: Any) -> Line | Skipped:
 
 def clean_surrogates(text: str) -> str:
     """Pairs joined, lone halves replaced: text that every sink can encode (T4)."""
-    if text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text):
+    if not _SURROGATE.search(text):
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -53,7 +53,7 @@ class Options:
     displays: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Input-box displays of prompts with a paste, by session (`history.py`)."""
     admissions: tuple[bytes, ...] = ()
-    """Words, in lower case, of assistant lines in which the agent may admit a mistake."""
+    """Words of assistant lines in which the agent may admit a mistake: lower case, ASCII first."""
     noticed: bool = True
     everything: bool = False
     """Parse every line and keep the conversation lines without a person's words too."""

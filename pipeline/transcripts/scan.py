@@ -32,7 +32,7 @@ _ANSWERS = (b'questions"', b'answers"', b'annotations"')
 
 _SPEAKING_ATTACHMENTS = frozenset({b"attachment:queued_command", b"attachment:hook_blocking_error"})
 _HEAD_SPAN = 2048
-ADMISSION_SPAN = 2048
+ADMISSION_SPAN = 1024
 """An agent that admits a mistake does so at the beginning of its answer."""
 _PARSED = frozenset({b"assistant", b"attachment", b"queue-operation"})
 """Types that are parsed unless the head tells more."""
@@ -250,7 +250,13 @@ def _assistant(
 def admits(text: bytes, admissions: Sequence[bytes]) -> bool:
     """One of the words stands in the text, in any case of the Latin letters."""
     lowered = text.lower()
-    return any(word in lowered for word in admissions)
+    ascii_only = lowered.isascii()
+    for word in admissions:  # a plain loop: this runs for every answer of the agent
+        if word in lowered:
+            return True
+        if ascii_only and not word.isascii():
+            return False
+    return False
 
 
 def _count_state(kind: bytes, record: Scan) -> None:
