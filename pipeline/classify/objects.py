@@ -1,7 +1,8 @@
-"""Says whether a correction names what it is about, or is bare ("no", "not that").
+"""What a statement is worth: does it name its object, does it come from a reviewer.
 
-A bare one is worth something only together with the action that it answers (S3.25). The words that
-name nothing (pronouns, negations, blame, filler) are data: rules/<lang>/bare.txt.
+A bare correction ("no", "not that") is worth something only together with the action that it
+answers (S3.25). The words that name nothing (pronouns, negations, blame, filler) are data:
+rules/<lang>/bare.txt.
 """
 
 import regex
@@ -26,3 +27,9 @@ def is_named(loaded: Packs, message: Message, finding: Finding) -> bool:
     for word in bare:
         text = text.replace(word, " ")
     return any(len(word) > 1 for word in _WORD.findall(text))
+
+
+def is_review(loaded: Packs, about: str) -> bool:
+    """Type and task of a subagent say that it was sent to review; others only report their work."""
+    text = about.casefold()
+    return any(word in text for word in loaded.reviewers)

@@ -78,6 +78,9 @@ class _Gathered:
                 lang: tuple(sorted({word.casefold() for word in words}, key=len, reverse=True))
                 for lang, words in self._people("bare")
             },
+            reviewers=tuple(
+                word.casefold() for word in self.lists.get(("reviewers", Source.REVIEW, "any"), ())
+            ),
             digest=self.hash.hexdigest(),
         )
 

@@ -140,5 +140,7 @@ class Packs:
     """Most frequent words of languages in Latin letters."""
     bare: Mapping[str, tuple[str, ...]]
     """By language: words that name no object, longest first."""
+    reviewers: tuple[str, ...]
+    """Words in the type or task of a subagent that tell that it reviews."""
     digest: str
     """SHA-256 over all rules, signals and word lists: changes when any verdict might."""

@@ -26,7 +26,7 @@ FORMAT = 1
 RULES = "rules"
 CUE = "cue"
 EXCLUDE = "exclude"
-WORD_LISTS = ("harmless", "stopwords", "bare")
+WORD_LISTS = ("harmless", "stopwords", "bare", "reviewers")
 
 _FAMILIES = (*(t.value for t in CaseType if t is not CaseType.OTHER), CUE, EXCLUDE)
 _LANGUAGE = re.compile(r"[a-z]{2}")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pipeline import __version__, clock, resources
 from pipeline.cases.rows import Correction, FileRow, MinedFile, RepoRow, TurnRow, file_key
-from pipeline.classify import engine
+from pipeline.classify import engine, objects
 from pipeline.classify.rule import Packs
 from pipeline.config import Config
 from pipeline.masking.inert import inert
@@ -90,6 +90,10 @@ class Miner:
         """Headless turns are not classified unless they count: nothing of them is kept."""
         if turn.headless and not self._config.include_headless:
             return None
+        if turn.source is Source.REVIEW:
+            action = transcript.action(turn)
+            if not objects.is_review(self.packs, action.gist if action else ""):
+                return None
         return engine.classify(self.packs, message(transcript, turn))
 
     def _row(
@@ -116,7 +120,7 @@ class Miner:
             fate=turn.fate,
             answered=turn.answered,
             interrupted=turn.interrupted,
-            correction=_correction(transcript, turn, finding, turn.uuid in admitted)
+            correction=_correction(self.packs, transcript, turn, finding, turn.uuid in admitted)
             if finding
             else None,
         )
@@ -166,8 +170,11 @@ def message(transcript: Transcript, turn: Turn) -> Message:
     )
 
 
-def _correction(transcript: Transcript, turn: Turn, finding: Finding, admitted: bool) -> Correction:
+def _correction(
+    packs: Packs, transcript: Transcript, turn: Turn, finding: Finding, admitted: bool
+) -> Correction:
     action = transcript.action(turn)
+    asked = Message(turn.text, kind=turn.kind, source=turn.source)
     return Correction(
         type=finding.type,
         rule_id=finding.rule_id,
@@ -177,7 +184,7 @@ def _correction(transcript: Transcript, turn: Turn, finding: Finding, admitted: 
         gist=mask(_inside(action.gist, turn.cwd) if action else "").text,
         said=mask(action.said if action else "").text,
         admitted=admitted,
-        named=True,
+        named=objects.is_named(packs, asked, finding),
     )
 
 

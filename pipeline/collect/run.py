@@ -8,6 +8,7 @@ import os
 import resource
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from pipeline.transcripts.discover import Found, TranscriptFile, discover
 from pipeline.transcripts.lineage import oldest_own
 from pipeline.transcripts.repository import Repositories, Repository
 
+UNREADABLE = "unreadable"
 SCRIPT_SESSIONS = 5
 """So many sessions with the same unmarked first prompt were run by a script."""
 BATCH_FILES = 64
@@ -116,8 +118,10 @@ def _read_all(
         done += file.size
         if progress:
             progress(done, total)
-        if mined is None:
+        if isinstance(mined, str):
             summary.files["failed"] += 1
+            if mined != UNREADABLE:
+                summary.warnings.append(f"a bug kept a transcript from being read: {mined}")
             continue
         readable.append(file)
         batch.append(mined)
@@ -148,8 +152,8 @@ def _mined(
     loaded: Packs,
     chosen: Sequence[TranscriptFile],
     jobs: int,
-) -> Iterator[tuple[TranscriptFile, MinedFile | None]]:
-    """Each file with what was mined from it, None where it cannot be read; in the given order."""
+) -> Iterator[tuple[TranscriptFile, MinedFile | str]]:
+    """Each file with what was mined from it, or why not; in the given order."""
     folders = {
         folder: Repository(key, name, certain=True)
         for folder, (key, name) in read.known_folders(store).items()
@@ -171,16 +175,19 @@ def _start_worker(config: Config, folders: dict[str, Repository]) -> None:
     _worker = Miner(packs.load(rule_folders(config)), config, Repositories(folders))
 
 
-def _mine_in_worker(file: TranscriptFile) -> MinedFile | None:
+def _mine_in_worker(file: TranscriptFile) -> MinedFile | str:
     return _mine(_worker, file)
 
 
-def _mine(miner: Miner, file: TranscriptFile) -> MinedFile | None:
-    """A file that went away or is barred does not stop the others."""
+def _mine(miner: Miner, file: TranscriptFile) -> MinedFile | str:
+    """What was mined, or why not: neither a barred file nor an odd one stops the others."""
     try:
         return miner.mine(file)
     except SourceError:
-        return None
+        return UNREADABLE
+    except Exception as error:  # one odd session must not cost all others (bug reports, row 13)
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        return f"{type(error).__name__} at {Path(place.filename).name}:{place.lineno}"
 
 
 def _settle_originals(store: Store, readable: Sequence[TranscriptFile], now: datetime) -> None:
@@ -245,7 +252,7 @@ def _passed_over(found: Found, summary: Summary) -> None:
     if number := summary.files["passed_over_link"]:
         summary.warnings.append(f"{number} links under projects/ were not followed")
     if number := summary.files["passed_over_denied"] + summary.files["failed"]:
-        summary.warnings.append(f"{number} files or folders could not be read: permission or gone")
+        summary.warnings.append(f"{number} files or folders could not be read")
 
 
 def _peak_rss_mb() -> int:

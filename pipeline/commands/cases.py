@@ -48,4 +48,5 @@ def as_json(case: Case) -> dict[str, Any]:
         "text": case.text,
         "action": {"tool": case.tool, "gist": case.gist},
         "kind": case.kind.value,
+        "admitted": case.admitted,
     }

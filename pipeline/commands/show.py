@@ -10,7 +10,7 @@ from pipeline.collect.similar import grouped
 from pipeline.commands.cases import as_json
 from pipeline.commands.context import Context
 from pipeline.errors import UsageError
-from pipeline.records import Case, CaseType
+from pipeline.records import Case, CaseType, Source
 from pipeline.screen import TYPE_COLORS, Screen
 
 _BUNDLE = re.compile(r"(?P<repo>[a-z0-9][a-z0-9._-]{0,63})(?:/(?P<type>[a-z-]{1,30}))?\Z")
@@ -81,13 +81,19 @@ def _cases(context: Context, store: Store, wanted: read.Wanted, args: Namespace)
             _case(context.screen, case, args.full)
 
 
+def _note(case: Case) -> str:
+    if case.source is not Source.HUMAN:
+        return f"noticed: {case.source.value}"
+    return "the agent admitted it" if case.admitted else ""
+
+
 def _case(screen: Screen, case: Case, full: bool) -> None:
     """Three lines: what it is, what the agent had done, what was said."""
     screen.heading(
         f"{case.day}  {case.id}  {case.repo}",
         case.type.value,
         TYPE_COLORS[case.type.value],
-        "" if case.source.value == "human" else f"noticed: {case.source.value}",
+        _note(case),
     )
     if case.tool or (full and case.said):
         screen.line(f"  after {case.tool or 'talk'}: {case.gist or case.said}")

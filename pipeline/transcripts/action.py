@@ -1,7 +1,7 @@
 """What the agent had done just before a turn: its last tool call and its last words."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pipeline.records import Action
@@ -11,6 +11,8 @@ from pipeline.transcripts.spine import Spine
 WALK_MAX_LINES = 400
 GIST_MAX_CHARS = 200
 SAID_MAX_CHARS = 500
+SAID_MAX_LINES = 6
+"""How far above a call its words are looked for: they stand in the same message."""
 _POOR = frozenset(
     {
         "Read",
@@ -50,8 +52,7 @@ def before_prompt(spine: Spine, place: int, session_id: str) -> Action | None:
 
     The chain matters after a rewind, where file order would give the abandoned branch.
     """
-    lines = list(_chain(spine, place)) or list(_in_order(spine, place, session_id))
-    return _summary(lines)
+    return _summary(_chain(spine, place)) or _summary(_in_order(spine, place, session_id))
 
 
 def call_inputs(spine: Spine, place: int, tool_use_id: str) -> Mapping[str, Any]:
@@ -154,12 +155,20 @@ def _is_prompt(data: Mapping[str, Any]) -> bool:
     )
 
 
-def _summary(lines: list[Mapping[str, Any]]) -> Action | None:
-    calls = [block for data in lines for block in reversed(_blocks(data)) if _is_call(block)]
-    said = next((text for data in lines if (text := text_of(data))), "")
-    chosen = next((block for block in calls if _tool(block) not in _POOR), None) or next(
-        iter(calls), None
-    )
+def _summary(lines: Iterable[Mapping[str, Any]]) -> Action | None:
+    """The agent's lines, nearest first, as one action. Reads on only as far as it must."""
+    chosen: Mapping[str, Any] | None = None
+    said, beyond = "", 0
+    for data in lines:
+        said = said or text_of(data)
+        if chosen is None or _tool(chosen) in _POOR:
+            calls = [block for block in reversed(_blocks(data)) if _is_call(block)]
+            telling = next((block for block in calls if _tool(block) not in _POOR), None)
+            chosen = telling or chosen or next(iter(calls), None)
+        else:
+            beyond += 1
+        if (chosen and _tool(chosen) not in _POOR) and (said or beyond > SAID_MAX_LINES):
+            break
     if chosen is not None:
         return Action(_tool(chosen), gist(chosen), said)
     return Action("", "", said) if said else None

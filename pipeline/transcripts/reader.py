@@ -113,7 +113,6 @@ class Transcript:
         self._version: tuple[int, ...] | None = None
         self._at: datetime | None = None
         self._cwd = ""
-        self._report: tuple[Line, int] | None = None
         self._queue_start: list[object] = []
         """The first two records, as long as they are queue operations (7.7)."""
         self._records = 0
@@ -309,12 +308,10 @@ class Transcript:
             self._record.calls.append(raw.spine)
         elif raw.spine not in self._record.talk[-1:]:
             self._record.talk.append(raw.spine)
-        if not self._options.noticed:
-            return
-        if self.file.subagent:
-            self._report = (line, raw.spine)
-        elif (
-            raw.data is not None
+        if (
+            self._options.noticed
+            and not self.file.subagent
+            and raw.data is not None
             and line.data.get("isSidechain") is not True
             and action.is_agent(line.data)
         ):
@@ -353,11 +350,8 @@ class Transcript:
 
     def _finish(self) -> None:
         self._absorbed()
-        if self._report is not None:
-            line, place = self._report
-            statement = last_report(self.file.path, line.data)
-            if statement is not None:
-                self._notice(line, Raw(line.number, 0, 0, place, None), statement)
+        if self.file.subagent and self._options.noticed:
+            self._reported()
         self._heard.sort(key=lambda heard: (heard.turn.number, heard.turn.key))
         self._settle_copies()
         self._settle_scripts()
@@ -365,6 +359,18 @@ class Transcript:
         self._settle_context()
         self.turns = [heard.turn for heard in self._heard]
         self._by_key = {heard.turn.key: heard for heard in self._heard}
+
+    def _reported(self) -> None:
+        """The words with which a subagent ended, which its session may hold no copy of."""
+        places = (*self._record.talk[-1:], *self._record.calls[-1:])
+        if not places:
+            return
+        place = max(places)
+        number, data = self._spine.number(place), self._spine[place]
+        statement = last_report(self.file.path, data)
+        if statement is not None:
+            line = Line(self.file.path, number, "assistant", data)
+            self._notice(line, Raw(number, 0, 0, place, None), statement)
 
     def _absorbed(self) -> None:
         """Queue messages without another copy (2.0.76-2.1.96)."""

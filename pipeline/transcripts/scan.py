@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 BLOCK_BYTES = 1 << 20
-LINE_MAX_BYTES = 4 << 20
+LINE_MAX_BYTES = 1 << 20
 """A longer line is oversize: it is streamed or passed over (`oversize.py`)."""
 HEAD_BYTES = 1 << 16
 """An oversize line is decided from this much of its beginning."""
@@ -28,6 +28,8 @@ _SPEAKING = re.compile(
     rb'|\w+:[^\s"]{1,80} hook error'
 )
 """Beginnings of a tool result that can hold a person's words, a refusal or a hook's verdict."""
+_VERDICT = re.compile(rb'"userFeedback":"|"source":"hook"')
+"""Fields behind a failed result that hold such words or tell of them (2.1.332)."""
 _ANSWERS = (b'questions"', b'answers"', b'annotations"')
 
 _SPEAKING_ATTACHMENTS = frozenset({b"attachment:queued_command", b"attachment:hook_blocking_error"})
@@ -276,8 +278,10 @@ def _user(buffer: bytearray, at: int, end: int) -> str | None:
     close = buffer.find(b'},"uuid":"', at, end)
     if close < 0 or buffer.find(b'"type":"text"', at, close) >= 0:
         return None
+    if not buffer.startswith(b"}]", close - 2):
+        return None
     failed = buffer.find(b'"is_error":true', max(at, close - _FAILED_SPAN), close) >= 0
-    if failed and buffer.find(b'"source":"hook"', close, end) >= 0:
+    if failed and _VERDICT.search(buffer, close, end):
         return None
     asked = buffer.find(b'"toolUseResult":{"', close, close + 1024)
     return None if buffer.startswith(_ANSWERS, asked + 18) else "tool_result"

@@ -1,0 +1,23 @@
+"""What every test stands on: no real home is touched, and random tests repeat themselves."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=60)
+settings.register_profile("explore", deadline=None, max_examples=2000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home that is empty, so that a test neither reads nor writes anything of the person's."""
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home / "claude"))
+    monkeypatch.setenv("TWICE_TOLD_HOME", str(home / "twice-told"))
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "GIT_DIR", "GIT_WORK_TREE", "NO_COLOR", "TZ"):
+        monkeypatch.delenv(name, raising=False)
+    return home
