@@ -15,7 +15,7 @@ def main() -> int:
     """Collects and shows; a machine without logs is shown a made-up sample in a temporary home."""
     settings = config.load()
     if discover(settings.claude_dirs).files:
-        return command(["collect"]) or command(["show"])
+        return _all(["collect"], ["show"])
     places = " or ".join(str(folder / "projects") for folder in settings.claude_dirs)
     sys.stdout.write(
         f"No transcripts of Claude Code in {places}.\n"
@@ -24,11 +24,18 @@ def main() -> int:
     sys.stdout.flush()
     with tempfile.TemporaryDirectory(prefix="twice-told-") as folder:
         where = ["--home", folder, "--claude-dir", str(SAMPLE)]
-        return (
-            command(["collect", *where])
-            or command(["show", *where])
-            or command(["show", "webshop", *where])
-        )
+        return _all(["collect", *where], ["show", *where], ["show", "webshop", *where])
+
+
+def _all(*commands: list[str]) -> int:
+    """One after the other with a blank line between; the first that fails ends it."""
+    for number, words in enumerate(commands):
+        if number:
+            sys.stdout.write("\n")
+            sys.stdout.flush()
+        if code := command(words):
+            return code
+    return 0
 
 
 if __name__ == "__main__":
