@@ -28,5 +28,8 @@ test: .venv/dev
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev
 	@touch $@
 
+bench: .venv/dev
+	$(BIN)/python -m tests.bench.run
+
 clean:
 	rm -rf .venv build dist *.egg-info

@@ -1,7 +1,6 @@
 """Settings, read once into a frozen record: flags > environment > file > defaults."""
 
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,13 +107,15 @@ def _expanded(path: Path | str) -> Path:
 
 def _read(path: Path, required: bool) -> dict[str, Any]:
     try:
+        if not required and not path.exists():
+            return {}
+        import tomllib  # few homes have a settings file, and every command starts here
+
         with path.open("rb") as handle:
             return tomllib.load(handle)
     except FileNotFoundError as error:
-        if required:
-            raise ConfigError(f"{path} does not exist", "give --config an existing file") from error
-        return {}
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} does not exist", "give --config an existing file") from error
+    except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise ConfigError(f"{path} cannot be read: {reason}", "mend or remove the file") from error
 

@@ -6,7 +6,7 @@ Packs in, problems out; an empty list is a sound set. Printing is the command li
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from pipeline.classify import engine
+from pipeline.classify import engine, hostile
 from pipeline.classify.normalise import normalise
 from pipeline.classify.pattern import Pattern
 from pipeline.classify.rule import Exclusion, Fact, Pack, Packs, Rule, Status
@@ -14,8 +14,6 @@ from pipeline.errors import RuleError
 from pipeline.records import Finding, Kind, Message, Source
 
 _RUNNING = (Status.ACTIVE, Status.SHADOW)
-_HOSTILE = ("a", " ", "no ", "a a", "가", "아니 ", "あ", "、", "不", "□", "x, ", "\n", "aA1_-./")
-_HOSTILE_CHARS = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +36,15 @@ def check(loaded: Packs) -> list[Problem]:
 
 
 def _compile(loaded: Packs) -> Iterator[Problem]:
-    for pattern in _patterns(loaded):
+    for pattern in patterns(loaded):
         try:
             pattern.compiled()
         except RuleError as error:
             yield Problem(pattern.owner, "compile", error.message)
 
 
-def _patterns(loaded: Packs) -> Iterator[Pattern]:
+def patterns(loaded: Packs) -> Iterator[Pattern]:
+    """Every pattern that may run."""
     for pack in loaded.by_key.values():
         for rule in pack.rules:
             yield rule.pattern
@@ -107,7 +106,7 @@ def _samples(bench: _Bench, rule: Rule) -> Iterator[Problem]:
         if found != [sample.span]:
             yield Problem(rule.id, "match", f"{sample.text!r}: {found} instead of {sample.span!r}")
     for sample in rule.reject:
-        folded = normalise(sample.text).text.casefold()
+        folded = bench.loaded.fold(normalise(sample.text).text.casefold(), bench.lang)
         if not any(word in folded for word in rule.keywords):
             yield Problem(rule.id, "keyword", f"{sample.text!r}: no keyword, so it tests nothing")
         if bench.spans(rule, sample.text):
@@ -162,20 +161,18 @@ def _harmless(loaded: Packs, source: Source, lang: str, pack: Pack) -> Iterator[
 def _slow(loaded: Packs) -> Iterator[Problem]:
     for pack in loaded.by_key.values():
         for rule in pack.rules:
-            words: Sequence[str] = (*rule.keywords, *(sample.text for sample in rule.match))
+            words = (*rule.keywords, *(sample.text for sample in rule.match))
             for pattern in (rule.pattern, *(exclusion.pattern for exclusion in rule.exclude)):
-                yield from _hostile(pattern, (*_HOSTILE, *words))
+                yield from _timed(pattern, words)
         for exclusion in pack.excludes:
-            yield from _hostile(exclusion.pattern, (*_HOSTILE, *exclusion.stops))
+            yield from _timed(exclusion.pattern, exclusion.stops)
 
 
-def _hostile(pattern: Pattern, pieces: Sequence[str]) -> Iterator[Problem]:
-    """Repeats each piece to the longest text that is ever looked at, with and without an end."""
-    for piece in pieces:
-        text = (piece * (_HOSTILE_CHARS // len(piece) + 1))[:_HOSTILE_CHARS]
+def _timed(pattern: Pattern, words: Sequence[str]) -> Iterator[Problem]:
+    for text in hostile.texts(pattern.source, words):
         try:
             for _ in pattern.spans(text):
                 pass
         except TimeoutError:
-            yield Problem(pattern.owner, "slow", f"over 50 ms on {piece[:40]!r} repeated")
+            yield Problem(pattern.owner, "slow", f"over 50 ms on {text[:40]!r} repeated")
             return

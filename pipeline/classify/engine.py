@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from pipeline.classify import sentences
 from pipeline.classify.normalise import Normal, normalise
+from pipeline.classify.repeat import repeats
 from pipeline.classify.rule import Exclusion, Fact, On, Pack, Packs, Rule, Signal, Status
 from pipeline.classify.sentences import Sentence
 from pipeline.classify.trace import Attempt, Trace, Why
@@ -20,10 +21,11 @@ WHOLE_CHARS = 200
 
 _NO_PACK = Pack()
 _ORDER = {kind: place for place, kind in enumerate(CaseType)}
-_RUNNING = (Status.ACTIVE, Status.SHADOW)
+_ACTIVE = frozenset({Status.ACTIVE})
+_SHADOW = frozenset({Status.SHADOW})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _View:
     """A message made ready."""
 
@@ -33,9 +35,22 @@ class _View:
     sentences: tuple[Sentence, ...]
     question: bool
     facts: frozenset[Fact]
+    """Without REPEATED, which is dear and rarely asked for."""
     source: Source
     barred: Why | None
     """Why no rule may decide at all."""
+    previous: str
+    repeated: bool | None = None
+    """Not yet looked at when None."""
+
+    def all_facts(self) -> frozenset[Fact]:
+        """With REPEATED, which is found out at the first call."""
+        if self.repeated is None:
+            before = normalise(self.previous).text if self.previous else ""
+            self.repeated = self.source is Source.HUMAN and repeats(self.body, before)
+            if self.repeated:
+                self.facts |= {Fact.REPEATED}
+        return self.facts
 
 
 def classify(loaded: Packs, message: Message) -> Finding | None:
@@ -43,12 +58,30 @@ def classify(loaded: Packs, message: Message) -> Finding | None:
     view = _view(loaded, message)
     if view.barred is Why.BRACKET:
         return None
-    for rule, sentence, attempt in _attempts(loaded, view):
+    for rule, sentence, attempt in _attempts(loaded, view, _ACTIVE):
         found = _finding(view, rule, sentence, attempt)
         if found:
             return found
     signal = next(_signals(loaded, view), None)
     return _signalled(view, signal) if signal else None
+
+
+def shadows(loaded: Packs, message: Message) -> tuple[Finding, ...]:
+    """What each shadow rule would have said of the message, in deciding order, one a rule.
+
+    Costs nothing while no shadow rule is loaded.
+    """
+    if not loaded.has_shadow:
+        return ()
+    view = _view(loaded, message)
+    if view.barred is Why.BRACKET:
+        return ()
+    said: dict[str, Finding] = {}
+    for rule, sentence, attempt in _attempts(loaded, view, _SHADOW):
+        found = _finding(view, rule, sentence, attempt)
+        if found:
+            said.setdefault(rule.id, found)
+    return tuple(said.values())
 
 
 def trace(loaded: Packs, message: Message) -> Trace:
@@ -58,9 +91,10 @@ def trace(loaded: Packs, message: Message) -> Trace:
     found: Finding | None = None
     signals: tuple[Signal, ...] = ()
     if view.barred is not Why.BRACKET:
-        for rule, sentence, attempt in _attempts(loaded, view):
+        for rule, sentence, attempt in _attempts(loaded, view, _ACTIVE | _SHADOW):
             attempts.append(attempt)
-            found = found or _finding(view, rule, sentence, attempt)
+            if rule.status is Status.ACTIVE:
+                found = found or _finding(view, rule, sentence, attempt)
         signals = tuple(_signals(loaded, view))
     why = _why(view, found, attempts)
     if found is None and signals:
@@ -70,6 +104,7 @@ def trace(loaded: Packs, message: Message) -> Trace:
         blanks=view.normal.blanks,
         sentences=view.sentences,
         question=view.question,
+        facts=tuple(sorted(view.all_facts())),
         attempts=tuple(attempts),
         signals=tuple(signal.id for signal in signals),
         finding=found,
@@ -89,12 +124,15 @@ def _view(loaded: Packs, message: Message) -> _View:
     normal = normalise(message.text)
     human = message.source is Source.HUMAN
     body = normal.text.strip()
-    cut = sentences.cut(normal.text, loaded.stopwords, message.lang)
+    cut = sentences.cut(normal.text, loaded.latin, message.lang, message.previous)
+    if any(s.lang in loaded.folds for s in cut):
+        cut = [Sentence(loaded.fold(s.text, s.lang), s.start, s.lang) for s in cut]
+        body = loaded.fold(body, cut[0].lang)
     barred = None
     if human and body.startswith("["):
         barred = Why.BRACKET
     elif human and len(message.text.strip()) > WHOLE_CHARS:
-        cut = [s for s in cut[:1] if len(s.text) <= WHOLE_CHARS]
+        cut = _first(cut)
         body = cut[0].text if cut else ""
         barred = None if cut else Why.TOO_LONG
     return _View(
@@ -105,7 +143,14 @@ def _view(loaded: Packs, message: Message) -> _View:
         facts=_facts(message),
         source=message.source,
         barred=barred,
+        previous=message.previous,
     )
+
+
+def _first(cut: list[Sentence]) -> list[Sentence]:
+    """The first sentence with a word in it ("1." has none), unless it is too long by itself."""
+    first = next((s for s in cut if any(map(str.isalpha, s.text))), None)
+    return [first] if first and len(first.text) <= WHOLE_CHARS else []
 
 
 def _facts(message: Message) -> frozenset[Fact]:
@@ -121,9 +166,11 @@ def _facts(message: Message) -> frozenset[Fact]:
     return frozenset(fact for fact, holds in known.items() if holds)
 
 
-def _attempts(loaded: Packs, view: _View) -> Iterator[tuple[Rule, Sentence, Attempt]]:
-    """All matches of all running rules, in deciding order, each with its fate."""
-    for rule, sentence, pack in _candidates(loaded, view):
+def _attempts(
+    loaded: Packs, view: _View, states: frozenset[Status]
+) -> Iterator[tuple[Rule, Sentence, Attempt]]:
+    """All matches of the rules in these states, in deciding order, each with its fate."""
+    for rule, sentence, pack in _candidates(loaded, view, states):
         try:
             for start, end in rule.pattern.spans(sentence.text):
                 attempt = _tried(rule, pack, view, sentence, (start, end))
@@ -132,7 +179,9 @@ def _attempts(loaded: Packs, view: _View) -> Iterator[tuple[Rule, Sentence, Atte
             yield rule, sentence, _timeout(rule)
 
 
-def _candidates(loaded: Packs, view: _View) -> list[tuple[Rule, Sentence, Pack]]:
+def _candidates(
+    loaded: Packs, view: _View, states: frozenset[Status]
+) -> list[tuple[Rule, Sentence, Pack]]:
     """Rules whose keyword occurs, types in order and inside a type the earlier sentence first."""
     found = []
     for sentence in view.sentences:
@@ -140,15 +189,20 @@ def _candidates(loaded: Packs, view: _View) -> list[tuple[Rule, Sentence, Pack]]
         found += [
             (rule, sentence, pack)
             for rule in map(pack.rules.__getitem__, pack.places(sentence.text.casefold()))
-            if rule.status in _RUNNING and _holds(rule, view)
+            if rule.status in states and _holds(rule, view)
         ]
     found.sort(key=lambda candidate: _ORDER[candidate[0].type])
     return found
 
 
 def _holds(rule: Rule | Signal, view: _View) -> bool:
-    needed = not rule.needs or not rule.needs.isdisjoint(view.facts)
-    return needed and rule.unless.isdisjoint(view.facts)
+    """Whether what is known of the turn lets a rule or signal run."""
+    if not rule.needs and not rule.unless:
+        return True
+    asks = Fact.REPEATED in rule.needs or Fact.REPEATED in rule.unless
+    facts = view.all_facts() if asks else view.facts
+    needed = not rule.needs or not rule.needs.isdisjoint(facts)
+    return needed and rule.unless.isdisjoint(facts)
 
 
 def _tried(
@@ -191,8 +245,6 @@ def _timeout(rule: Rule) -> Attempt:
 def _finding(view: _View, rule: Rule, sentence: Sentence, attempt: Attempt) -> Finding | None:
     """What a match comes to. In a question only violated-instruction stays what it is (S3.3)."""
     if attempt.stopped_by or attempt.timed_out or attempt.muted:
-        return None
-    if attempt.status is not Status.ACTIVE:
         return None
     kind = rule.type
     if view.question and kind is not CaseType.VIOLATED_INSTRUCTION:

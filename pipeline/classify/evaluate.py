@@ -1,47 +1,27 @@
-"""`rules eval`: how often the packs are right on labelled messages, by language and by type.
+"""`rules eval`: how often the packs are right on labelled messages.
 
-In: JSON Lines (`id, lang, text, label` needed; `author, kind, interrupted, prev_user,
-prev_assistant, sure` used when present). Out: records; printing is the command line's. A label
-`a|b` means that either is right, `failure` is neutral, `disputed:…` is left out, and a correction
-that its readers called `other` fits whichever type a rule gave.
+Rows in, records out; printing is the command line's. A correction that its readers called `other`
+fits whichever type a rule gave.
 """
 
-import json
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from enum import StrEnum
 
 from pipeline.classify import engine
+from pipeline.classify.labelled import Row
+from pipeline.classify.ratio import Ratio
 from pipeline.classify.rule import Packs
-from pipeline.errors import UsageError
-from pipeline.records import CaseType, Finding, Kind, Message
-
-_Z95 = 1.959963984540054
-_LABELS = {
-    "missed": CaseType.MISSED_ITEM,
-    "violated": CaseType.VIOLATED_INSTRUCTION,
-    "premise": CaseType.MISTAKEN_PREMISE,
-    "wrong": CaseType.WRONG_RESULT,
-    "other": CaseType.OTHER,
-}
-_NEUTRAL, _NONE = "failure", "none"
-_KINDS = {"message": Kind.TYPED, "queued": Kind.QUEUED, "reject_feedback": Kind.REJECTION}
+from pipeline.records import CaseType, Finding
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One labelled message."""
+class By(StrEnum):
+    """How the rows are grouped."""
 
-    id: str
-    author: str
-    lang: str
-    message: Message
-    types: frozenset[CaseType]
-    """The types that are right; empty when it is no correction."""
-    neutral: bool
-    sure: bool
+    LANG = "lang"
+    AUTHOR = "author"
+    WITHOUT_AUTHOR = "without-author"
+    """Each author left out in turn: figures that hang on one person show here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,29 +41,6 @@ class Judged:
         if self.finding is None or not self.finding.decided:
             return False
         return self.finding.type in self.row.types or CaseType.OTHER in self.row.types
-
-
-@dataclass(frozen=True, slots=True)
-class Ratio:
-    """A share with its counts; `value` and `interval` are None when there is nothing to divide."""
-
-    part: int
-    whole: int
-
-    @property
-    def value(self) -> float | None:
-        return self.part / self.whole if self.whole else None
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """Wilson's 95 % interval."""
-        if not self.whole:
-            return None
-        n, p = self.whole, self.part / self.whole
-        centre = p + _Z95**2 / (2 * n)
-        reach = _Z95 * math.sqrt(p * (1 - p) / n + _Z95**2 / (4 * n * n))
-        scale = 1 + _Z95**2 / n
-        return max(0.0, (centre - reach) / scale), min(1.0, (centre + reach) / scale)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +81,7 @@ class Evaluation:
     """Everything that `rules eval` may print."""
 
     groups: tuple[Score, ...]
-    """By language or author, sorted by name."""
+    """By language, author or the author left out, sorted by name."""
     total: Score
     misses: tuple[Judged, ...]
     """Corrections that no rule decided."""
@@ -135,57 +92,10 @@ class Evaluation:
     """By id of the deciding rule or cue: corrections of all its rows, neutral ones aside."""
 
 
-def read(path: Path) -> list[Row]:
-    """The rows of a labelled file, disputed ones left out. Raises UsageError naming the line."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read", "give a file of JSON Lines in UTF-8") from error
-    rows = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            data = json.loads(line)
-            if not data["label"].startswith("disputed"):
-                rows.append(_row(data))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise UsageError(
-                f"{path}:{number}: no labelled message", "see the fields of `rules eval --help`"
-            ) from error
-    return rows
-
-
-def _row(data: dict[str, Any]) -> Row:
-    labels = data["label"].split("|")
-    message = Message(
-        text=data["text"],
-        kind=_KINDS[data.get("kind", "message")],
-        interrupted=bool(data.get("interrupted", False)),
-        previous=data.get("prev_user") or "",
-        said=data.get("prev_assistant") or "",
-    )
-    return Row(
-        id=str(data["id"]),
-        author=str(data.get("author", "")),
-        lang=data["lang"],
-        message=message,
-        types=frozenset(_LABELS[label] for label in labels if label not in (_NEUTRAL, _NONE)),
-        neutral=_NEUTRAL in labels,
-        sure=bool(data.get("sure", 0)),
-    )
-
-
-def evaluate(
-    loaded: Packs, rows: Iterable[Row], by_author: bool = False, leave_out: str | None = None
-) -> Evaluation:
-    """Scores rows in groups by language (or author). `leave_out` drops one author's rows."""
-    judged = [
-        Judged(row, engine.classify(loaded, row.message)) for row in rows if row.author != leave_out
-    ]
-    groups: dict[str, list[Judged]] = {}
-    for item in judged:
-        groups.setdefault(item.row.author if by_author else item.row.lang, []).append(item)
+def evaluate(loaded: Packs, rows: Iterable[Row], by: By = By.LANG) -> Evaluation:
+    """Judges every row and scores them in groups and as a whole."""
+    judged = [Judged(row, engine.classify(loaded, row.message)) for row in rows]
+    groups = _groups(judged, by)
     plain = [item for item in judged if not item.row.neutral]
     return Evaluation(
         groups=tuple(_score(name, groups[name]) for name in sorted(groups)),
@@ -195,6 +105,17 @@ def evaluate(
         mistyped=tuple(i for i in plain if i.decided and i.row.types and not i.type_fits),
         rule_hits=_rule_hits(plain),
     )
+
+
+def _groups(judged: Sequence[Judged], by: By) -> dict[str, list[Judged]]:
+    if by is By.WITHOUT_AUTHOR:
+        authors = {item.row.author for item in judged}
+        return {a: [item for item in judged if item.row.author != a] for a in authors}
+    groups: dict[str, list[Judged]] = {}
+    for item in judged:
+        name = item.row.lang if by is By.LANG else item.row.author
+        groups.setdefault(name, []).append(item)
+    return groups
 
 
 def _score(name: str, judged: Sequence[Judged]) -> Score:

@@ -78,18 +78,21 @@ _COMPILED = tuple(
     (kind, gates, regex.compile(source, regex.IGNORECASE if kind == "url" else 0), fill)
     for kind, gates, source, fill in _KINDS
 )
+_GATE_CHARS = frozenset("".join(gate for _, gates, _, _ in _KINDS for gate in gates))
+"""A text without any of these has nothing to blank; most have none."""
 
 
 def normalise(text: str) -> Normal:
     """The first LIMIT characters, unified and blanked; `len` is kept up to LIMIT. Never raises."""
     kept = text[:LIMIT]
-    if not kept.isascii():
+    if not unicodedata.is_normalized("NFC", kept):
         composed = unicodedata.normalize("NFC", kept)
         if len(composed) == len(kept):
             kept = composed
-    kept = kept.translate(_UNIFY)
+    if not (kept.isascii() and kept.isprintable()):
+        kept = kept.translate(_UNIFY)
     blanks: list[Blank] = []
-    for kind, gates, pattern, fill in _COMPILED:
+    for kind, gates, pattern, fill in _COMPILED if _GATE_CHARS.intersection(kept) else ():
         if any(gate in kept for gate in gates):
             kept = _blank(kept, kind, pattern, fill, blanks)
     return Normal(kept, tuple(sorted(blanks, key=lambda blank: blank.span)))

@@ -24,6 +24,7 @@ def is_named(loaded: Packs, message: Message, finding: Finding) -> bool:
     bare = loaded.bare.get(finding.lang, ())
     if finding.lang not in _UNSPACED:
         return any(len(word) > 2 and word not in bare for word in _WORD.findall(text))
+    text = loaded.fold(text, finding.lang)
     for word in bare:
         text = text.replace(word, " ")
     return any(len(word) > 1 for word in _WORD.findall(text))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pipeline.classify import schema
 from pipeline.classify.rule import Exclusion, Pack, Packs, Rule, Signal
+from pipeline.classify.sentences import Latin
 from pipeline.errors import RuleError
 from pipeline.records import CaseType, Source
 
@@ -70,9 +71,20 @@ class _Gathered:
         return Packs(
             by_key={key: self._pack(key) for key in sorted(keys)},
             signals=tuple(self.signals.values()),
-            stopwords={
-                lang: frozenset(word.casefold() for word in words)
-                for lang, words in self._people("stopwords")
+            latin=Latin(
+                words={
+                    lang: frozenset(word.casefold() for word in words)
+                    for lang, words in self._people("stopwords")
+                },
+                # `lower`, since `casefold` would make two letters of ß.
+                letters={
+                    lang: frozenset(letter.lower() for letter in letters)
+                    for lang, letters in self._people("letters")
+                },
+            ),
+            folds={
+                lang: {ord(pair[0]): ord(pair[-1]) for pair in pairs}
+                for lang, pairs in self._people("fold")
             },
             bare={
                 lang: tuple(sorted({word.casefold() for word in words}, key=len, reverse=True))

@@ -3,9 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from operator import add
 
 from pipeline.classify.pattern import Pattern
+from pipeline.classify.sentences import Latin
 from pipeline.records import CaseType, Source
 
 
@@ -34,6 +36,8 @@ class Fact(StrEnum):
     AGENT_ACTED = "agent-acted"
     AGENT_ASKED = "agent-asked"
     """The agent's last words end with a question, so a "no" answers it."""
+    REPEATED = "repeated"
+    """Most of it stood in the person's words just before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,44 +107,69 @@ class Pack:
     excludes: tuple[Exclusion, ...] = ()
     harmless: tuple[str, ...] = ()
     """Everyday sentences on which no rule may fire."""
-    index: Mapping[str, Sequence[tuple[str, int]]] = field(init=False, repr=False)
-    """Keywords with their rules' places in `rules`, by their first two characters."""
+    index: Mapping[str, Sequence[tuple[str, Sequence[int]]]] = field(init=False, repr=False)
+    """Keywords with their rules' places in `rules`, by their first characters."""
+    pairs: frozenset[str] = field(init=False, repr=False)
+    """The keys of `index` with one or two characters."""
+    triples: frozenset[str] = field(init=False, repr=False)
+    """Those with three: of keywords in plain Latin letters, whose pairs are in every text."""
 
     def __post_init__(self) -> None:
-        index: dict[str, list[tuple[str, int]]] = {}
+        words: dict[str, list[int]] = {}
         for at, rule in enumerate(self.rules):
             for word in rule.keywords:
-                index.setdefault(word[:2], []).append((word, at))
+                words.setdefault(word, []).append(at)
+        index: dict[str, list[tuple[str, list[int]]]] = {}
+        for word, places in words.items():
+            start = word[:3] if len(word) > 2 and word[:3].isascii() else word[:2]
+            index.setdefault(start, []).append((word, places))
         object.__setattr__(self, "index", index)
+        object.__setattr__(self, "pairs", frozenset(key for key in index if len(key) < 3))
+        object.__setattr__(self, "triples", frozenset(key for key in index if len(key) == 3))
 
     def places(self, folded: str) -> list[int]:
         """Places of the rules with a keyword in the casefolded text, in order.
 
-        Most keywords are never looked for, since no two neighbours in the text begin them; this is
+        Most keywords are never looked for, since no neighbours in the text begin them; this is
         the hot path of every run.
         """
-        pairs = {*map(add, folded, folded[1:]), *folded}
-        found = {
-            at
-            for pair in pairs & self.index.keys()
-            for word, at in self.index[pair]
-            if word in folded
-        }
+        pairs = list(map(add, folded, folded[1:]))
+        begun = [*self.pairs.intersection(pairs), *self.pairs.intersection(folded)]
+        if self.triples:
+            begun += self.triples.intersection(map(add, pairs, folded[2:]))
+        found: set[int] = set()
+        for start in begun:
+            for word, places in self.index[start]:
+                if word in folded:
+                    found.update(places)
         return sorted(found)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Packs:
     """The whole set."""
 
     by_key: Mapping[tuple[Source, str], Pack]
     """By source and language; people's own words are under Source.HUMAN."""
     signals: tuple[Signal, ...]
-    stopwords: Mapping[str, frozenset[str]]
-    """Most frequent words of languages in Latin letters."""
+    latin: Latin
+    """How languages in Latin letters are told apart."""
+    folds: Mapping[str, Mapping[int, int]]
+    """By language: characters that are read as another one, such as 錯 as 错."""
     bare: Mapping[str, tuple[str, ...]]
     """By language: words that name no object, longest first."""
     reviewers: tuple[str, ...]
     """Words in the type or task of a subagent that tell that it reviews."""
     digest: str
     """SHA-256 over all rules, signals and word lists: changes when any verdict might."""
+
+    def fold(self, text: str, lang: str) -> str:
+        """The text as the language's patterns are written, at equal length."""
+        table = self.folds.get(lang)
+        return text.translate(table) if table else text
+
+    @cached_property
+    def has_shadow(self) -> bool:
+        """Whether there is anything to count beside the verdicts."""
+        packs = self.by_key.values()
+        return any(rule.status is Status.SHADOW for pack in packs for rule in pack.rules)

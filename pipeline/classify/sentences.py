@@ -1,11 +1,13 @@
 """Cuts normalised text into sentences and says in which language each one is.
 
 Scripts decide for Korean, Japanese, Chinese and Russian; languages in Latin letters vote with their
-most frequent words (data under rules/), and English wins a draw.
+most frequent words and their own letters (data under rules/). Without a winner the whole text
+decides, then the person's words before; what still says nothing is English.
 """
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import regex
 
@@ -16,7 +18,37 @@ _HANGUL = regex.compile(r"[\uac00-\ud7a3\u3131-\u318e\u1100-\u11ff]")
 _KANA = regex.compile(r"[\u3041-\u3096\u30a1-\u30fa]")
 _HAN = regex.compile(r"\p{Han}")
 _CYRILLIC = regex.compile(r"\p{Cyrillic}")
-_WORD = regex.compile(r"\p{L}+")
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+_BEFORE_CHARS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Latin:
+    """How languages in Latin letters are told apart."""
+
+    words: Mapping[str, frozenset[str]]
+    """By language: its most frequent words, casefolded."""
+    letters: Mapping[str, frozenset[str]]
+    """By language: its letters beyond a to z, in lower case."""
+    speakers: Mapping[str, tuple[str, ...]] = field(init=False, repr=False)
+    """By word: the languages that have it among their frequent ones."""
+    writers: Mapping[str, tuple[str, ...]] = field(init=False, repr=False)
+    """The same by letter."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "speakers", _turned(self.words))
+        letters = {lang: self.letters.get(lang, frozenset()) for lang in self.words}
+        object.__setattr__(self, "writers", _turned(letters))
+
+
+def _turned(lists: Mapping[str, frozenset[str]]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for lang, entries in lists.items():
+        for entry in entries:
+            found[entry] = (*found.get(entry, ()), lang)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,38 +79,62 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
     return start + lead, start + max(lead, len(piece.rstrip()))
 
 
-def cut(
-    text: str, words: Mapping[str, frozenset[str]], forced: str | None = None
-) -> list[Sentence]:
+def cut(text: str, latin: Latin, forced: str | None = None, before: str = "") -> list[Sentence]:
     """The sentences of normalised text with their languages.
 
-    `words` maps a language to its most frequent words; `forced` gives every sentence one language.
+    `forced` gives every sentence one language. A sentence in Latin letters that has no clear vote
+    follows the whole text, and that the person's words `before`.
     """
     kana = bool(_KANA.search(text))
-    return [
-        Sentence(text[a:b], a, forced or language(text[a:b], words, kana)) for a, b in split(text)
-    ]
+    found = []
+    around: str | None = None
+    for start, end in split(text):
+        piece = text[start:end]
+        lang = forced or by_script(piece, kana)
+        if lang is None:
+            lang, clear = vote(piece, latin)
+            if not clear:
+                if around is None:
+                    # A text of one sentence has just been asked.
+                    around = _clear(text, latin) if len(piece) < len(text.strip()) else ""
+                    around = around or _clear(before[:_BEFORE_CHARS], latin)
+                lang = around or lang
+        found.append(Sentence(piece, start, lang))
+    return found
 
 
-def language(text: str, words: Mapping[str, frozenset[str]], kana: bool = False) -> str:
-    """The language of one sentence. `kana`: the text around it is Japanese, so Han is too."""
-    if not text.isascii():
-        if _HANGUL.search(text):
-            return "ko"
-        if _KANA.search(text):
-            return "ja"
-        if _HAN.search(text):
-            return "ja" if kana else "zh"
-        if _CYRILLIC.search(text):
-            return "ru"
-    return _vote(text, words)
+def _clear(text: str, latin: Latin) -> str:
+    lang, clear = vote(text, latin)
+    return lang if clear else ""
 
 
-def _vote(text: str, words: Mapping[str, frozenset[str]]) -> str:
-    spoken = set(_WORD.findall(text.casefold()))
-    best, most = DEFAULT, len(spoken & words.get(DEFAULT, frozenset()))
-    for lang, frequent in words.items():
-        count = len(spoken & frequent)
-        if count > most:
-            best, most = lang, count
-    return best
+def by_script(text: str, kana: bool = False) -> str | None:
+    """The language that the script tells. `kana`: the text around is Japanese, so Han is too."""
+    if text.isascii():
+        return None
+    if _HANGUL.search(text):
+        return "ko"
+    if _KANA.search(text):
+        return "ja"
+    if _HAN.search(text):
+        return "ja" if kana else "zh"
+    return "ru" if _CYRILLIC.search(text) else None
+
+
+def vote(text: str, latin: Latin) -> tuple[str, bool]:
+    """The language with most frequent words, and whether it is alone with that many.
+
+    A letter that only some languages write counts like a word. English wins a draw.
+    """
+    counts: dict[str, int] = {}
+    for word in set(_WORD.findall(text.casefold())):
+        for lang in latin.speakers.get(word, ()):
+            counts[lang] = counts.get(lang, 0) + 1
+    for letter in () if text.isascii() else set(text.lower()):
+        for lang in latin.writers.get(letter, ()):
+            counts[lang] = counts.get(lang, 0) + 1
+    if not counts:
+        return DEFAULT, False
+    most = max(counts.values())
+    best = [lang for lang in latin.words if counts.get(lang) == most]
+    return (DEFAULT if DEFAULT in best else best[0]), len(best) == 1

@@ -55,6 +55,8 @@ class Trace:
     sentences: tuple[Sentence, ...]
     """Only those that may decide."""
     question: bool
+    facts: tuple[str, ...]
+    """What is known of the turn apart from its words, sorted."""
     attempts: tuple[Attempt, ...]
     signals: tuple[str, ...]
     finding: Finding | None

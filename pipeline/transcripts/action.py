@@ -6,6 +6,7 @@ from typing import Any
 
 from pipeline.records import Action
 from pipeline.transcripts.human import content_blocks
+from pipeline.transcripts.markers import CLIENT_FLAGS
 from pipeline.transcripts.spine import Spine
 
 WALK_MAX_LINES = 400
@@ -145,7 +146,7 @@ def is_agent(data: Mapping[str, Any]) -> bool:
 
 def _is_prompt(data: Mapping[str, Any]) -> bool:
     """A person's prompt, which begins the turn: nothing above it is answered by the next one."""
-    if data.get("type") != "user" or data.get("isMeta") is True:
+    if data.get("type") != "user" or any(data.get(flag) is True for flag in CLIENT_FLAGS):
         return False
     blocks = content_blocks(data)
     return bool(blocks) and all(

@@ -14,6 +14,7 @@ _RESYNC = re.compile(
 """Where the next record begins behind a cut one; blocks of a message begin differently."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _DECODER = json.JSONDecoder()
+RESYNC_MAX_TRIES = 50
 _BLANK = " \t\r\n\0\ufeff"
 
 
@@ -36,15 +37,42 @@ def decode(path: Path, number: int, data: bytes, last: bool) -> Iterator[Line | 
             yield Skipped(path, number, "too_deep")
             return
         except ValueError:
-            resync = _RESYNC.search(text, at + 1)
+            resync = _next_record(text, at + 1, last)
             if resync is None:
                 yield Skipped(path, number, "pending_tail" if last else "bad_json")
                 return
             yield Skipped(path, number, "bad_json")
-            at = resync.start()
+            at = resync
             continue
         yield _record(path, number, value)
         at = end
+
+
+def _next_record(text: str, at: int, last: bool) -> int | None:
+    """Where the next record begins behind a cut one.
+
+    Objects inside the cut one are none, though they may look like a prompt (progress lines of
+    2.1.12-2.1.78 hold a subagent's whole messages): more of the cut record follows them, or the
+    record was cut within them.
+    """
+    for _ in range(RESYNC_MAX_TRIES):
+        found = _RESYNC.search(text, at)
+        if found is None:
+            return None
+        start = found.start()
+        inside = text[start - 1] in ":,["
+        try:
+            end = _skip_blank(text, _DECODER.raw_decode(text, start)[1])
+        except (ValueError, RecursionError):
+            if not inside:
+                return start
+            at = start + 1
+            continue
+        more = text[end : end + 1]
+        if not (more and more in ",]}") and not (inside and last and not more):
+            return start
+        at = end
+    return None
 
 
 def _skip_blank(text: str, at: int) -> int:

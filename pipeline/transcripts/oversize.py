@@ -60,10 +60,12 @@ def _chunks(handle: BinaryIO, offset: int, length: int) -> Iterator[bytes]:
 
 def _shorten(chunks: Iterator[bytes]) -> Iterator[bytes]:
     """Valid UTF-8 JSON, piece by piece; inside a string at most STRING_MAX_BYTES are passed on."""
-    inside = escaped = False
+    inside = False
     kept = 0
+    rest = b""
     utf8 = codecs.getincrementaldecoder("utf-8")("replace")
-    for chunk in chunks:
+    for data in chunks:
+        chunk, rest = _whole_escapes(rest + data)
         out = bytearray()
         at = 0
         while at < len(chunk):
@@ -73,13 +75,13 @@ def _shorten(chunks: Iterator[bytes]) -> Iterator[bytes]:
                 out += chunk[at:end]
                 inside, kept, at = quote >= 0, 0, end
                 continue
-            end, inside, escaped = _string_end(chunk, at, escaped)
+            end, inside = _string_end(chunk, at)
             body = end if inside else end - 1
             room = STRING_MAX_BYTES - kept
             if body - at <= room:
                 out += chunk[at:body]
             elif room > 0:
-                out += _whole_escapes(chunk[at : at + room])
+                out += _whole_escapes(chunk[at : at + room])[0]
             kept += body - at
             if not inside:
                 out += b'"'
@@ -88,23 +90,24 @@ def _shorten(chunks: Iterator[bytes]) -> Iterator[bytes]:
             yield clean.encode()
 
 
-def _string_end(chunk: bytes, at: int, escaped: bool) -> tuple[int, bool, bool]:
-    """Where the string ends in this chunk, whether it goes on, and if a backslash is open."""
-    if escaped:
-        at += 1
+def _string_end(chunk: bytes, at: int) -> tuple[int, bool]:
+    """Where the string ends in this chunk, and whether it goes on; `at` is not within an escape."""
+    start = at
     while True:
         quote = chunk.find(b'"', at)
         if quote < 0:
-            tail = len(chunk) - len(chunk.rstrip(b"\\"))
-            open_escape = min(tail, max(len(chunk) - at, 0)) % 2 == 1
-            return len(chunk), True, open_escape
-        slashes = quote - at - len(chunk[at:quote].rstrip(b"\\"))
+            return len(chunk), True
+        slashes = quote - start - len(chunk[start:quote].rstrip(b"\\"))
         if slashes % 2 == 0:
-            return quote + 1, False, False
-        at = quote + 1
+            return quote + 1, False
+        start = at = quote + 1
 
 
-def _whole_escapes(body: bytes) -> bytes:
-    """The cut piece of a string without a half escape at its end (`\\`, or a cut `\\u12`)."""
-    cut = body.rfind(b"\\", max(0, len(body) - 6))
-    return body if cut < 0 else body[:cut]
+def _whole_escapes(data: bytes) -> tuple[bytes, bytes]:
+    """A piece without the half escape at its end (`\\`, or a cut `\\u12`), and that half."""
+    last = data.rfind(b"\\", max(0, len(data) - 6))
+    slashes = last + 1 - len(data[: last + 1].rstrip(b"\\"))
+    if slashes % 2 == 0:
+        return data, b""
+    length = 6 if data.startswith(b"u", last + 1) else 2
+    return (data, b"") if len(data) - last >= length else (data[:last], data[last:])

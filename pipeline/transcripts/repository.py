@@ -83,7 +83,7 @@ def from_git(cwd: str) -> Repository | None:
     if len(lines) != 3:
         return None
     top, git_dir = Path(lines[0]), Path(lines[1])
-    common = Path(os.path.normpath(Path(cwd) / lines[2]))
+    common = Path(os.path.realpath(Path(os.path.realpath(cwd), lines[2])))
     if not _owns(top, git_dir, common):
         return _repository(f"path:{os.path.realpath(top)}", top.name, certain=True)
     origin = _git(cwd, "config", "--get", "remote.origin.url")

@@ -30,11 +30,12 @@ _SPEAKING = re.compile(
 """Beginnings of a tool result that can hold a person's words, a refusal or a hook's verdict."""
 _VERDICT = re.compile(rb'"userFeedback":"|"source":"hook"')
 """Fields behind a failed result that hold such words or tell of them (2.1.332)."""
-_ANSWERS = (b'questions"', b'answers"', b'annotations"')
+_TELLING = (b'questions"', b'answers"', b'annotations"', b'status":"completed"')
+"""First fields of a structured result that holds answers to a question or an agent's findings."""
 
 _SPEAKING_ATTACHMENTS = frozenset({b"attachment:queued_command", b"attachment:hook_blocking_error"})
 _HEAD_SPAN = 2048
-ADMISSION_SPAN = 1024
+ADMISSION_SPAN = 512
 """An agent that admits a mistake does so at the beginning of its answer."""
 _PARSED = frozenset({b"assistant", b"attachment", b"queue-operation"})
 """Types that are parsed unless the head tells more."""
@@ -284,7 +285,7 @@ def _user(buffer: bytearray, at: int, end: int) -> str | None:
     if failed and _VERDICT.search(buffer, close, end):
         return None
     asked = buffer.find(b'"toolUseResult":{"', close, close + 1024)
-    return None if buffer.startswith(_ANSWERS, asked + 18) else "tool_result"
+    return None if buffer.startswith(_TELLING, asked + 18) else "tool_result"
 
 
 def _oversize(head: bytes, offset: int, length: int, number: int, record: Scan) -> Raw | None:
@@ -295,7 +296,10 @@ def _oversize(head: bytes, offset: int, length: int, number: int, record: Scan) 
     if kind == b"user":
         body = buffer.find(b'"message":{"role":"user","content":[{', at, at + _HEAD_SPAN)
         result = _RESULT.match(buffer, body + 36) if body >= 0 else None
-        reason = "tool_result" if result and not _SPEAKING.match(buffer, result.end()) else None
+        if result and buffer.find(b'},"uuid":"', result.end()) >= 0:
+            reason = _user(buffer, at, len(buffer))
+        elif result and not _SPEAKING.match(buffer, result.end()):
+            reason = "tool_result"
     elif kind in (b"assistant", b"system"):
         reason = kind.decode()
     elif kind.startswith(b"attachment:"):

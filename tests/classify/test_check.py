@@ -1,12 +1,15 @@
 """`rules check` finds each seeded fault, and the shipped packs are sound."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from pipeline.classify import check, packs
+from pipeline.classify import check, engine, hostile, packs
+from pipeline.classify.pattern import TIMEOUT_SECONDS
 from pipeline.classify.rule import Packs
+from pipeline.records import Message
 
 Write = Callable[..., Path]
 
@@ -95,3 +98,35 @@ def test_each_seeded_fault_is_found(pack: Write, fault: dict[str, object], found
     problems = check.check(packs.load([pack(**fault)]))
     assert found in {problem.check for problem in problems}
     assert all(problem.id and problem.detail for problem in problems)
+
+
+def test_no_shipped_pattern_runs_long_on_200_hostile_texts(shipped: Packs) -> None:
+    """T8: none reaches the 50 ms at which a run would be cut off."""
+    texts = list(hostile.attacks())
+    assert len(texts) == 200
+    late = []
+    for pattern in check.patterns(shipped):
+        compiled = pattern.compiled()
+        for text in texts:
+            try:
+                compiled.search(text, timeout=TIMEOUT_SECONDS)
+            except TimeoutError:
+                late.append((pattern.owner, text[:20]))
+    assert late == []
+
+
+def test_no_rule_takes_long_over_a_hostile_message(shipped: Packs) -> None:
+    """T8 through the engine, where keywords, sentences and exclusions take part."""
+    words = sorted({rule.keywords[0] for pack in shipped.by_key.values() for rule in pack.rules})
+    for text in hostile.texts("", words):
+        start = time.perf_counter()
+        engine.classify(shipped, Message(text))
+        assert time.perf_counter() - start < 0.25, text[:40]
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"(?:z+o*)+x", r"z.*o.*r.*p.*z.*o.*r.*p.*x", r"(?:zorp|zo|rp)*\d"], ids=str
+)
+def test_an_added_super_linear_rule_fails_the_check(pack: Write, pattern: str) -> None:
+    problems = check.check(packs.load([pack({r"\bzorp\b": rf"\bzorp\b|{pattern}"})]))
+    assert ("en.wrong-result.sample", "slow") in {(p.id, p.check) for p in problems}

@@ -103,6 +103,7 @@ def test_a_question_is_violated_instruction_or_blame(text: str, kind: str | None
     ("text", "decides"),
     [
         pytest.param("You forgot the footer. " + "More words follow. " * 20, True, id="first"),
+        pytest.param("1. You forgot the footer. " + "More words. " * 20, True, id="numbered"),
         pytest.param("Look here. You forgot it. " + "More words. " * 20, False, id="second"),
         pytest.param("You forgot the footer and " + "more words " * 30, False, id="one-long"),
     ],
@@ -211,6 +212,64 @@ def test_shadow_rules_run_but_decide_nothing(pack: Write) -> None:
     assert [a.rule_id for a in engine.trace(loaded, Message("so zorp")).attempts] == [
         "en.wrong-result.sample"
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param("so zorp, zorp", ["wrong-result"], id="once-a-rule"),
+        pytest.param("so zorp?", [], id="muted-in-a-question"),
+        pytest.param("zorp pie", [], id="excluded"),
+        pytest.param("[so zorp]", [], id="bracket"),
+        pytest.param("nothing", [], id="silent"),
+    ],
+)
+def test_what_shadow_rules_would_have_said(pack: Write, text: str, said: list[str]) -> None:
+    exclude = EXCLUDE.format(on="sentence", pattern="pie")
+    loaded = packs.load([pack({'"active"': '"shadow"'}, more=exclude)])
+    assert [found.type for found in engine.shadows(loaded, Message(text))] == said
+
+
+def test_active_rules_are_no_shadows(pack: Write) -> None:
+    loaded = packs.load([pack()])
+    assert not loaded.has_shadow
+    assert engine.shadows(loaded, Message("so zorp")) == ()
+
+
+def test_a_repeated_demand_supports_a_weak_rule(pack: Write) -> None:
+    loaded = packs.load([pack({"summary": 'needs = ["repeated"]\nsummary'})])
+    before = "Paint the zorp in the footer blue."
+    again = "the zorp in the footer blue"
+    assert engine.classify(loaded, Message(again, previous="Add a page.")) is None
+    assert engine.classify(loaded, Message(again, previous=before)) is not None
+    # By itself it is no case: people repeat tasks with one word changed, too.
+    assert engine.classify(SHIPPED, Message(before, previous=before)) is None
+
+
+def test_the_trace_shows_what_is_known_of_the_turn() -> None:
+    text = "Paint the footer of the page blue."
+    message = Message(text, Kind.REJECTION, interrupted=True, previous=text, said="Shall I?")
+    assert engine.trace(SHIPPED, message).facts == (
+        "agent-acted", "interrupted", "rejection", "repeated",
+    )  # fmt: skip
+    asked = Message("x", acted=False, said="Shall I?")
+    assert engine.trace(SHIPPED, asked).facts == ("agent-asked",)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "words"),
+    [
+        ("按鈕不見了", "zh.wrong-result.spoiled", "按鈕不見了"),
+        ("你忘了更新說明文件", "zh.missed-item.forgot", "你忘了"),
+        ("我講過唔好改個接口", "zh.violated-instruction.said-so", "我講過唔好"),
+    ],
+)
+def test_other_ways_to_write_are_folded_and_the_span_stays(
+    text: str, rule: str, words: str
+) -> None:
+    found = engine.classify(SHIPPED, Message(text))
+    assert found is not None and found.rule_id == rule
+    assert text[slice(*found.span)] == words
 
 
 @pytest.mark.parametrize("status", ["draft", "retired"])

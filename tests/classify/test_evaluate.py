@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from pipeline.classify import evaluate
-from pipeline.classify.evaluate import Ratio
+from pipeline.classify import evaluate, labelled
+from pipeline.classify.evaluate import By
+from pipeline.classify.ratio import Ratio
 from pipeline.classify.rule import Packs
 from pipeline.errors import UsageError
 from pipeline.records import CaseType, Kind
@@ -37,10 +38,10 @@ def row(text: str, label: str, **more: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def score(shipped: Packs, tmp_path: Path):  # type: ignore[no-untyped-def]
-    def run(*rows: dict[str, Any], **options: Any) -> evaluate.Evaluation:
+    def run(*rows: dict[str, Any], by: By = By.LANG, **options: Any) -> evaluate.Evaluation:
         file = tmp_path / "rows.jsonl"
         file.write_text("\n".join(json.dumps(r) for r in rows) + "\n", encoding="utf-8")
-        return evaluate.evaluate(shipped, evaluate.read(file), **options)
+        return evaluate.evaluate(shipped, labelled.choose(labelled.read(file), **options), by)
 
     return run
 
@@ -92,8 +93,23 @@ def test_types_and_rules_are_counted_apart(score) -> None:  # type: ignore[no-un
 def test_groups(score) -> None:  # type: ignore[no-untyped-def]
     rows = (row(FORGOT, "missed", author="a"), row(FORGOT, "none", author="b", lang="ko"))
     assert [g.name for g in score(*rows).groups] == ["en", "ko"]
-    assert [g.name for g in score(*rows, by_author=True).groups] == ["a", "b"]
+    assert [g.name for g in score(*rows, by=By.AUTHOR).groups] == ["a", "b"]
     assert score(*rows, leave_out="b").total.precision == Ratio(1, 1)
+    assert [g.rows for g in score(*rows, by=By.WITHOUT_AUTHOR).groups] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("options", "left"),
+    [
+        ({}, ["en", "it", "ko"]),
+        ({"only": ["ko", "en"]}, ["en", "ko"]),
+        ({"skipped": ["it"]}, ["en", "ko"]),
+        ({"only": ["ko"], "skipped": ["ko"]}, []),
+    ],
+)
+def test_languages_are_chosen(score, options, left) -> None:  # type: ignore[no-untyped-def]
+    rows = [row(FORGOT, "missed", lang=lang) for lang in ("en", "ko", "it")]
+    assert [group.name for group in score(*rows, **options).groups] == left
 
 
 def test_the_kind_and_the_interrupt_reach_the_rules(tmp_path: Path) -> None:
@@ -101,7 +117,7 @@ def test_the_kind_and_the_interrupt_reach_the_rules(tmp_path: Path) -> None:
     file.write_text(
         json.dumps(row("x", "other", kind="reject_feedback", interrupted=True)), encoding="utf-8"
     )
-    (found,) = evaluate.read(file)
+    (found,) = labelled.read(file)
     assert found.message.kind is Kind.REJECTION
     assert found.message.interrupted
 
@@ -115,9 +131,9 @@ def test_a_bad_line_is_named(tmp_path: Path, line: str) -> None:
     file = tmp_path / "rows.jsonl"
     file.write_text("\n" + line + "\n", encoding="utf-8")
     with pytest.raises(UsageError, match=r"rows\.jsonl:2"):
-        evaluate.read(file)
+        labelled.read(file)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UsageError):
-        evaluate.read(tmp_path / "none.jsonl")
+        labelled.read(tmp_path / "none.jsonl")

@@ -62,6 +62,12 @@ def test_an_unknown_word_list_is_an_error(pack: Write) -> None:
         packs.load([pack(files={"en/harmles.txt": "x"})])
 
 
+@pytest.mark.parametrize("entry", ["錯", "錯错", "錯 错字", "錯-错"])
+def test_a_fold_that_is_no_pair_is_an_error(pack: Write, entry: str) -> None:
+    with pytest.raises(RuleError, match=r"fold\.txt.*pair"):
+        packs.load([pack(files={"zh/fold.txt": entry})])
+
+
 def test_bytes_that_are_no_utf8_are_an_error(pack: Write) -> None:
     folder = pack()
     (folder / "en" / "wrong-result.toml").write_bytes(b"\xff")

@@ -6,7 +6,7 @@ is one file; the rows across files read a whole Claude folder.
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -387,8 +387,6 @@ def test_no_time_can_break_the_days(tmp_path: Path, stamp: Any) -> None:
 
 @pytest.mark.parametrize("nanoseconds", [-(10**30), -1, 0, 10**19, 10**30])
 def test_no_date_of_a_file_can_break_it(tmp_path: Path, nanoseconds: int) -> None:
-    from dataclasses import replace
-
     path = write(tmp_path, lines(raw(without(said(1), "timestamp"))))
     turn = read(replace(found(path), mtime_ns=nanoseconds)).human[0]
     assert turn.inferred_at

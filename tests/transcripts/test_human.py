@@ -568,7 +568,8 @@ REJECTIONS = [
             (
                 ("Permission to use Bash with command spin has been denied.", {}),
                 (
-                    "Permission for this action was denied by the Claude Code auto mode classifier.",
+                    "Permission for this action was denied by the Claude Code auto mode"
+                    " classifier.",
                     {},
                 ),
                 (

@@ -80,6 +80,12 @@ CASES = [
         ),
         ("rip it gently",),
     ),
+    Case(
+        "pulled-back-then-another-absorbed",
+        OLD,
+        (queue("enqueue", 5, "rip it"), queue("popAll", 6, "rip it"), *took("hem it", 7)),
+        ("hem it",),
+    ),
     Case("never-ended", OLD, (queue("enqueue", 5, "rip it"),)),
     Case("removed-without-enqueue", OLD, (queue("remove", 5),)),
     Case(

@@ -1,0 +1,117 @@
+"""Settings: flags over environment over file over defaults; what is unknown is an error."""
+
+from pathlib import Path
+
+import pytest
+
+from pipeline import config
+from pipeline.errors import ConfigError
+
+
+def load(home: Path, text: str = "", **environ: str) -> config.Config:
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text(text, encoding="utf-8")
+    return config.load(home=home, environ={"HOME": str(home), **environ})
+
+
+def test_defaults(tmp_path: Path) -> None:
+    found = load(tmp_path)
+    assert found.home == tmp_path
+    assert found.claude_dirs == (tmp_path / ".claude",)
+    assert (found.include_headless, found.noticed, found.exclude) == (False, True, ())
+    assert found.local_cases == tmp_path / "local_cases"
+    assert found.judge_folder == tmp_path / "local_cases" / "judge"
+
+
+def test_file(tmp_path: Path) -> None:
+    found = load(
+        tmp_path,
+        'claude_dirs = ["/a", "~/b", "/a"]\ntimezone = "Asia/Kathmandu"\ninclude_headless = true\n'
+        'noticed = false\nexclude = ["/x/../y/", "/z"]\n',
+    )
+    assert found.claude_dirs == (Path("/a"), Path("~/b").expanduser())
+    assert found.timezone.key == "Asia/Kathmandu"
+    assert (found.include_headless, found.noticed) == (True, False)
+    assert found.exclude == ("/y", "/z")
+
+
+def test_order_of_claude_folders(tmp_path: Path) -> None:
+    text = 'claude_dirs = ["/file"]'
+    environ = {"CLAUDE_CONFIG_DIR": "/environment", "HOME": str(tmp_path)}
+    (tmp_path / "config.toml").write_text(text, encoding="utf-8")
+    flags = config.load(home=tmp_path, claude_dirs=[Path("/flag")], environ=environ)
+    assert flags.claude_dirs == (Path("/flag"),)
+    assert config.load(home=tmp_path, environ=environ).claude_dirs == (Path("/file"),)
+    (tmp_path / "config.toml").unlink()
+    assert config.load(home=tmp_path, environ=environ).claude_dirs == (Path("/environment"),)
+
+
+@pytest.mark.parametrize(
+    "names", [(".claude",), (".config/claude",), (".claude", ".config/claude")]
+)
+def test_the_usual_folders(tmp_path: Path, names: tuple[str, ...]) -> None:
+    for name in names:
+        (tmp_path / name).mkdir(parents=True)
+    assert load(tmp_path).claude_dirs == tuple(tmp_path / name for name in names)
+
+
+def test_home_by_environment(tmp_path: Path) -> None:
+    found = config.load(environ={"HOME": str(tmp_path), "TWICE_TOLD_HOME": str(tmp_path / "t")})
+    assert found.home == tmp_path / "t"
+
+
+def test_home_flag_over_environment(tmp_path: Path) -> None:
+    found = config.load(home=tmp_path, environ={"TWICE_TOLD_HOME": "/elsewhere", "HOME": "/h"})
+    assert found.home == tmp_path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'time_zone = "UTC"',
+        'timezone = "Mars/Olympus"',
+        "timezone = 3",
+        'noticed = "yes"',
+        'claude_dirs = "/a"',
+        "claude_dirs = [1]",
+        'exclude = ["~no-such-user-here/x"]',
+        "noticed = ",
+        "\udcff",
+    ],
+    ids=[
+        "unknown-key",
+        "zone",
+        "type",
+        "string-for-bool",
+        "string-for-list",
+        "list-of-numbers",
+        "no-such-user",
+        "torn",
+        "bad-utf-8",
+    ],
+)
+def test_files_that_are_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "config.toml"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(ConfigError) as refused:
+        config.load(home=tmp_path, environ={"HOME": str(tmp_path)})
+    assert refused.value.hint
+    assert refused.value.exit_code == 3
+
+
+def test_a_folder_for_a_file(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").mkdir()
+    with pytest.raises(ConfigError, match="cannot be read"):
+        config.load(home=tmp_path, environ={"HOME": str(tmp_path)})
+
+
+def test_a_named_file_must_exist(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="does not exist"):
+        config.load(home=tmp_path, file=tmp_path / "gone.toml", environ={"HOME": str(tmp_path)})
+
+
+def test_no_real_home_is_read(own_home: Path) -> None:
+    """The fixture of all tests: without arguments nothing of the person's is found."""
+    found = config.load()
+    assert found.home == own_home / "twice-told"
+    assert found.claude_dirs == (own_home / "claude",)
