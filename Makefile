@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test lint types bench clean
+.PHONY: run test client lint types bench clean
 
 run: .venv/ready
 	@$(BIN)/python -m pipeline.demo
@@ -14,6 +14,9 @@ test: .venv/dev
 	$(BIN)/ruff format --check pipeline tests
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
+
+client: .venv/dev
+	tests/client/run $(BIN)/python
 
 .venv/ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -32,4 +35,4 @@ bench: .venv/dev
 	$(BIN)/python -m tests.bench.run
 
 clean:
-	rm -rf .venv build dist *.egg-info
+	rm -rf .venv .client build dist *.egg-info

@@ -64,6 +64,16 @@ _MODELS = (
     arg("--llm", action="store_true", help="two models sort the undecided ones (not built yet)"),
     arg("--propose", action="store_true", help="raise what repeated to the ledger (not built yet)"),
 )
+_PARTS = (
+    arg(
+        "part", nargs="?", choices=["hook", "schedule", "all"], default="all",
+        help="one of the two, or both (all)",
+    ),
+    arg(
+        "--project", action="store_true",
+        help="the hook in this repository's .claude/settings.local.json, not for all of them",
+    ),
+)  # fmt: skip
 _TYPES = [kind.value for kind in CaseType]
 _SOURCES = [source.value for source in Source]
 
@@ -248,6 +258,30 @@ _ALL = (
         "export",
         "restore",
     ),
+    Command(
+        "install",
+        "Install the hook and the nightly schedule; shows what would change, then asks.",
+        ("twice-told install --dry-run", "twice-told install hook --project --yes"),
+        _PARTS,
+        "install",
+        "install",
+    ),
+    Command(
+        "uninstall",
+        "Remove the hook and the nightly schedule; says what data stays.",
+        ("twice-told uninstall --dry-run", "twice-told uninstall schedule --yes"),
+        _PARTS,
+        "install",
+        "uninstall",
+    ),
+    Command(
+        "schedule",
+        "Tell which scheduler runs the night and when the next one is.",
+        ("twice-told schedule status", "twice-told schedule status --json"),
+        (arg("action", choices=["status"], nargs="?", default="status", help="what to do"),),
+        "install",
+        "status",
+    ),
 )
 
 _LATER = {
@@ -260,8 +294,6 @@ _LATER = {
     "inject": "Print what the hook would show.",
     "report": "Write the HTML report.",
     "judge": "Measure the models and their cost.",
-    "install": "Install the hook and the nightly schedule.",
-    "uninstall": "Remove the hook and the nightly schedule.",
     "doctor": "Check the health of everything.",
     "init": "Start a ledger in a repository.",
 }

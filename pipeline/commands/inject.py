@@ -1,0 +1,54 @@
+"""`inject`: what the hook would show in a folder, and why each item is in."""
+
+import os
+from argparse import Namespace
+
+from pipeline import clock
+from pipeline.cases import read
+from pipeline.cases.store import open_reader
+from pipeline.commands.context import Context
+from pipeline.inject.items import Item, choose
+from pipeline.inject.text import frame
+from pipeline.transcripts.repository import Repositories, from_git
+
+
+def run(context: Context, args: Namespace) -> int:
+    """The text as the agent would get it; with `--json` its items too."""
+    cwd = os.path.realpath(args.cwd or os.getcwd())
+    place = from_git(cwd) or Repositories().of(cwd, cwd)
+    with open_reader(context.config.local_cases) as store:
+        repo = read.repo_name(store, place.key) if store else None
+        found = read.cases(store, read.Wanted(repo=repo)) if store and repo else []
+    items = choose(found, clock.now())
+    text = frame([item.text for item in items])
+    if context.json:
+        context.screen.document({"repo": repo, "items": [_json(i) for i in items], "text": text})
+        return 0
+    if not items:
+        context.screen.talk(
+            f"nothing would be shown: no decided correction of {repo} in the last 30 days"
+            if repo
+            else "nothing would be shown: no corrections are known of this folder's repository"
+        )
+        return 0
+    context.screen.out.write(text + "\n")
+    for item in items:
+        context.screen.talk(f"{item.case.id}: {_why(item)}")
+    return 0
+
+
+def _json(item: Item) -> dict[str, str]:
+    case = item.case
+    return {
+        "id": case.id,
+        "day": case.day.isoformat(),
+        "type": case.type.value,
+        "source": case.source.value,
+        "text": item.text,
+    }
+
+
+def _why(item: Item) -> str:
+    case = item.case
+    object_ = "names its object" if case.named else f"answers a known action ({case.tool})"
+    return f"{case.source.value}, {case.decided_by} {case.rule_id}, {object_}, until {item.until:%Y-%m-%d}"

@@ -1,0 +1,1 @@
+"""What the agent is shown: the files that the hook reads, and what stands in them."""
