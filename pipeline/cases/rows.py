@@ -22,6 +22,8 @@ class Correction:
     said: MaskedText
     admitted: bool
     named: bool
+    masked_by: str
+    """Digest of the table that masked the words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,7 @@ class TurnRow:
     row: str
     number: int
     headless: bool
+    """It does not count: a program may have typed it, and nobody asked for those."""
     fate: Fate
     answered: bool
     interrupted: bool

@@ -6,13 +6,14 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipeline import __version__, clock, resources
+from pipeline import __version__, clock
 from pipeline.cases.rows import Correction, FileRow, MinedFile, RepoRow, TurnRow, file_key
 from pipeline.classify import engine, objects
 from pipeline.classify.rule import Packs
 from pipeline.config import Config
 from pipeline.masking.inert import inert
 from pipeline.masking.masker import mask
+from pipeline.masking.stored import table_digest
 from pipeline.records import Finding, Message, Source, Turn
 from pipeline.transcripts.discover import TranscriptFile
 from pipeline.transcripts.history import paste_displays
@@ -116,7 +117,7 @@ class Miner:
             kind=turn.kind,
             row=turn.row,
             number=turn.number,
-            headless=turn.headless,
+            headless=turn.headless and not self._config.include_headless,
             fate=turn.fate,
             answered=turn.answered,
             interrupted=turn.interrupted,
@@ -143,12 +144,10 @@ class Miner:
 def settings_digest(packs: Packs, config: Config) -> str:
     """All that decides what a file says beside the file itself; a change makes it be read again."""
     digest = hashlib.sha256(packs.digest.encode())
-    for path in sorted((resources.folder("rules") / "mask").glob("*.toml")):
-        digest.update(path.read_bytes())
     rest = (
+        table_digest(),
         __version__,
         READER_VERSION,
-        config.timezone.key,
         config.include_headless,
         config.noticed,
         *config.exclude,
@@ -185,6 +184,7 @@ def _correction(
         said=mask(action.said if action else "").text,
         admitted=admitted,
         named=objects.is_named(packs, asked, finding),
+        masked_by=table_digest(),
     )
 
 
