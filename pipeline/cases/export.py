@@ -24,22 +24,28 @@ from pipeline.masking.masker import recheck
 FORMAT = 1
 KEEP = 7
 TABLES = (
-    "files", "turns", "cases", "repos", "folders", "rulings", "verdicts", "runs", "tombstones",
-    "meta",
+    "files", "turns", "cases", "heard", "shadow_hits", "repos", "folders", "rulings", "verdicts",
+    "runs", "tombstones", "meta",
 )  # fmt: skip
 _WORDS = frozenset({"text", "gist", "said", "shown"})
-_ID_AT = {"turns": 3, "cases": 1, "rulings": 1, "verdicts": 1}
+_ID_AT = {"turns": 3, "cases": 1, "heard": 2, "rulings": 1, "verdicts": 1}
 """Where the case id stands in a row of these tables, behind the table's name."""
 _UNFIT = (ValueError, KeyError, IndexError, TypeError, OverflowError)
 
 
 def write_nightly(store: Store, folder: Path, now: datetime) -> Path:
-    """Writes tonight's export and removes all but the newest seven. Returns its path."""
+    """Writes tonight's export and removes all but the newest seven. Returns its path.
+
+    The largest stays too: after a lost store, seven poor nights must not push out the good one.
+    """
     path = private_dir(folder) / f"cases-{now:%Y%m%dT%H%M%S%fZ}.jsonl.gz"
     _clear(folder)
     write(store, path, now)
-    for old in sorted(folder.glob("cases-*.jsonl.gz"))[:-KEEP]:
-        old.unlink()
+    kept = sorted(folder.glob("cases-*.jsonl.gz"))
+    largest = max(kept, key=lambda export: export.stat().st_size)
+    for old in kept[:-KEEP]:
+        if old != largest:
+            old.unlink()
     return path
 
 

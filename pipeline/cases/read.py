@@ -180,8 +180,7 @@ def turns_per_line(store: Store, since: datetime, at_least: int) -> list[float]:
 def totals(store: Store) -> Mapping[str, int]:
     """How much the store holds: turns, sessions, cases, files."""
     row = store.rows("""
-        SELECT (SELECT count(DISTINCT key) FROM turns WHERE source = 'human' AND NOT headless),
-            (SELECT count(DISTINCT session) FROM turns WHERE source = 'human' AND NOT headless),
+        SELECT (SELECT count(*) FROM heard), (SELECT count(DISTINCT session) FROM heard),
             (SELECT count(*) FROM cases), (SELECT count(*) FROM files)""")[0]
     return dict(zip(("turns", "sessions", "cases", "files"), row, strict=True))
 
@@ -200,12 +199,12 @@ def by_week(store: Store) -> list[tuple[date, int, int]]:
     """Monday, human turns and human corrections of each week, oldest first."""
     return store.rows("""
         SELECT week, sum(turns)::BIGINT, sum(cases)::BIGINT FROM (
-            SELECT date_trunc('week', min(day))::DATE AS week, 1 AS turns, 0 AS cases
-            FROM turns WHERE source = 'human' AND NOT headless AND fate < 2 GROUP BY key
+            SELECT date_trunc('week', day)::DATE AS week, count(*) AS turns, 0 AS cases
+            FROM heard GROUP BY ALL
             UNION ALL
-            SELECT date_trunc('week', day)::DATE, 0, 1 FROM cases AS c
+            SELECT date_trunc('week', day)::DATE, 0, count(*) FROM cases AS c
             LEFT JOIN rulings AS k ON k.id = c.id
-            WHERE source = 'human' AND coalesce(k.state, 'open') <> 'dismissed'
+            WHERE source = 'human' AND coalesce(k.state, 'open') <> 'dismissed' GROUP BY ALL
         ) GROUP BY week ORDER BY week""")
 
 
@@ -216,6 +215,14 @@ def by_rule(store: Store) -> list[RuleRecord]:
         FROM cases AS c LEFT JOIN rulings AS k ON k.id = c.id
         GROUP BY c.rule_id ORDER BY count(*) DESC, c.rule_id""")
     return [RuleRecord(*row) for row in rows]
+
+
+def shadow_rules(store: Store) -> list[tuple[str, int, int]]:
+    """Rules on trial: id, how often each fired, and how often no active rule decided."""
+    return store.rows(
+        "SELECT rule_id, sum(fired)::BIGINT, sum(alone)::BIGINT FROM shadow_hits"
+        " GROUP BY rule_id ORDER BY sum(fired) DESC, rule_id"
+    )
 
 
 def tally(store: Store) -> dict[str, dict[str, int]]:

@@ -90,6 +90,17 @@ class RepoRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ShadowHits:
+    """What a rule on trial would have done in one file on one day."""
+
+    day: date
+    rule_id: str
+    fired: int
+    alone: int
+    """Of these, turns that no active rule decided: what activating it would add."""
+
+
+@dataclass(frozen=True, slots=True)
 class MinedFile:
     """One file, read, classified and masked."""
 
@@ -99,6 +110,7 @@ class MinedFile:
     """Uuids of all lines that still stand in the file, with or without words."""
     repos: tuple[RepoRow, ...]
     counts: Counts
+    shadows: tuple[ShadowHits, ...] = ()
 
 
 def case_id(key: str) -> str:

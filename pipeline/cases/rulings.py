@@ -70,7 +70,7 @@ def due(store: Store) -> frozenset[str]:
 
 
 def _delete(con: duckdb.DuckDBPyConnection, ids: Iterable[str]) -> None:
-    for table in ("turns", "cases", "rulings", "verdicts"):
+    for table in ("turns", "cases", "heard", "rulings", "verdicts"):
         con.execute(f"DELETE FROM {table} WHERE id IN (SELECT unnest(?))", [list(ids)])
 
 

@@ -56,6 +56,16 @@ def m001_tables(con: duckdb.DuckDBPyConnection) -> None:
             type VARCHAR, rule_id VARCHAR NOT NULL
         )""")
     con.execute("""
+        CREATE TABLE heard (
+            key VARCHAR PRIMARY KEY, id VARCHAR NOT NULL, session VARCHAR NOT NULL,
+            at_us BIGINT NOT NULL, day DATE NOT NULL, repo VARCHAR NOT NULL
+        )""")
+    con.execute("""
+        CREATE TABLE shadow_hits (
+            file VARCHAR NOT NULL, day DATE NOT NULL, rule_id VARCHAR NOT NULL,
+            fired BIGINT NOT NULL, alone BIGINT NOT NULL, PRIMARY KEY (file, day, rule_id)
+        )""")
+    con.execute("""
         CREATE TABLE runs (
             at_us BIGINT NOT NULL, lines BIGINT NOT NULL, turns BIGINT NOT NULL,
             new_cases BIGINT NOT NULL

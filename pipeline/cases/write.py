@@ -43,6 +43,7 @@ def put_files(store: Store, batch: Sequence[MinedFile], now: datetime) -> None:
         stale = _delete_standing(store, batch)
         _insert(store, turns)
         _put_records(store, [mined.file for mined in batch])
+        _put_shadows(store, batch)
         refresh(store, {*stale, *(turn.key for _, turn in turns)}, now)
 
 
@@ -140,8 +141,23 @@ def _put_records(store: Store, files: Sequence[FileRow]) -> None:
     )
 
 
+def _put_shadows(store: Store, batch: Sequence[MinedFile]) -> None:
+    """What rules on trial would have said, counted anew for each file."""
+    files = [mined.file.key for mined in batch]
+    store.con.execute("DELETE FROM shadow_hits WHERE file IN (SELECT unnest(?))", [files])
+    rows = [
+        (mined.file.key, hit.day, hit.rule_id, hit.fired, hit.alone)
+        for mined in batch
+        for hit in mined.shadows
+    ]
+    if rows:
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        places = ", ".join("unnest(?)" for _ in columns)
+        store.con.execute(f"INSERT INTO shadow_hits SELECT {places}", columns)
+
+
 def refresh(store: Store, keys: Iterable[str], now: datetime) -> None:
-    """Chooses anew, for these turns, the copy that stands for all of them.
+    """Chooses anew, for these turns, the copy that stands for all of them: heard, perhaps a case.
 
     A person's copy beats a headless one, the main transcript a subagent's; then the original: the
     file whose oldest line that no other file holds is oldest (a file without one comes first).
@@ -152,9 +168,10 @@ def refresh(store: Store, keys: Iterable[str], now: datetime) -> None:
         "CREATE OR REPLACE TEMP TABLE before AS SELECT id, type, rule_id FROM cases"
         " WHERE key IN (SELECT key FROM touched)"
     )
-    store.con.execute("DELETE FROM cases WHERE key IN (SELECT key FROM touched)")
-    store.con.execute(f"""
-        INSERT INTO cases SELECT {_COPIED} FROM (
+    for table in ("cases", "heard"):
+        store.con.execute(f"DELETE FROM {table} WHERE key IN (SELECT key FROM touched)")
+    store.con.execute("""
+        CREATE OR REPLACE TEMP TABLE chosen AS SELECT * FROM (
             SELECT turns.*, bool_or(fate = 2) OVER copies
                 OR (bool_or(fate = 1) OVER copies AND NOT bool_or(answered) OVER copies) AS dead
             FROM turns WHERE key IN (SELECT key FROM touched)
@@ -164,7 +181,12 @@ def refresh(store: Store, keys: Iterable[str], now: datetime) -> None:
         WHERE NOT dead
         QUALIFY row_number() OVER (
             PARTITION BY key ORDER BY headless, subagent, own_us NULLS LAST, NOT present, file
-        ) = 1 AND type IS NOT NULL""")
+        ) = 1""")
+    store.con.execute(f"INSERT INTO cases SELECT {_COPIED} FROM chosen WHERE type IS NOT NULL")
+    store.con.execute(
+        "INSERT INTO heard SELECT key, id, session, at_us, day, repo FROM chosen"
+        " WHERE source = 'human' AND NOT headless"
+    )
     store.con.execute(
         """INSERT INTO verdicts SELECT c.id, $now, 'rule', c.type, c.rule_id FROM cases AS c
         LEFT JOIN before AS b ON b.id = c.id
@@ -247,7 +269,7 @@ def keep_zone(store: Store, zone: ZoneInfo) -> None:
         days = [local_day(_EPOCH + timedelta(microseconds=at), zone) for at in instants]
         store.con.execute("CREATE OR REPLACE TEMP TABLE days (at_us BIGINT PRIMARY KEY, day DATE)")
         store.con.execute("INSERT INTO days SELECT unnest(?), unnest(?)", [instants, days])
-        for table in ("turns", "cases"):
+        for table in ("turns", "cases", "heard"):
             store.con.execute(
                 f"UPDATE {table} SET day = days.day FROM days WHERE days.at_us = {table}.at_us"
             )

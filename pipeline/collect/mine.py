@@ -3,11 +3,21 @@
 import hashlib
 import os
 import re
+from collections import Counter
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 
 from pipeline import __version__, clock
-from pipeline.cases.rows import Correction, FileRow, MinedFile, RepoRow, TurnRow, file_key
+from pipeline.cases.rows import (
+    Correction,
+    FileRow,
+    MinedFile,
+    RepoRow,
+    ShadowHits,
+    TurnRow,
+    file_key,
+)
 from pipeline.classify import engine, objects
 from pipeline.classify.rule import Packs
 from pipeline.config import Config
@@ -76,6 +86,7 @@ class Miner:
                 seen=frozenset(transcript.seen),
                 repos=_repos(transcript.turns, places),
                 counts=transcript.counts,
+                shadows=self._shadows(transcript, findings),
             )
 
     def places(self, turns: Sequence[Turn]) -> dict[str, Repository]:
@@ -96,6 +107,25 @@ class Miner:
             if not objects.is_review(self.packs, action.gist if action else ""):
                 return None
         return engine.classify(self.packs, message(transcript, turn))
+
+    def _shadows(
+        self, transcript: Transcript, findings: dict[str, Finding | None]
+    ) -> tuple[ShadowHits, ...]:
+        """What rules on trial would have said of a person's words, by day."""
+        fired: Counter[tuple[date, str]] = Counter()
+        alone: Counter[tuple[date, str]] = Counter()
+        for turn in transcript.turns if self.packs.has_shadow else ():
+            if turn.source is not Source.HUMAN or turn.headless:
+                continue
+            verdict = findings[turn.key]
+            for found in engine.shadows(self.packs, message(transcript, turn)):
+                place = (clock.local_day(turn.at, self._config.timezone), found.rule_id)
+                fired[place] += 1
+                alone[place] += verdict is None or not verdict.decided
+        return tuple(
+            ShadowHits(day, rule, number, alone[day, rule])
+            for (day, rule), number in sorted(fired.items())
+        )
 
     def _row(
         self,
