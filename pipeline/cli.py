@@ -1,27 +1,50 @@
 """The command line: reads the words, loads the one module needed, turns errors into codes."""
 
 import argparse
+import errno
 import importlib
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from typing import IO, NoReturn
 
 from pipeline import __version__, clock, config
 from pipeline.commands.context import Context
 from pipeline.commands.table import COMMANDS, GLOBAL, ORIGINAL_FLAGS, Command
 from pipeline.errors import NotBuiltError, PipelineError
 from pipeline.files import private_dir, write_private
+from pipeline.masking.inert import inert
 from pipeline.screen import Screen
 
-BUG, INTERRUPTED, USAGE = 4, 130, 2
+KNOWN, BUG, INTERRUPTED, USAGE = 3, 4, 130, 2
+ERROR_CHARS = 300
+NO_FAULT_OF_OURS = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code; never raises."""
     words = list(sys.argv[1:] if argv is None else argv)
     screen = Screen.for_terminal(color="--no-color" not in words)
+    try:
+        code = _guarded(words, screen)
+        screen.out.flush()
+        return code
+    except BrokenPipeError:
+        _mute(screen.out)
+        return 0
+    except OSError as error:
+        _mute(screen.out)
+        screen.error(f"cannot write the output: {error.strerror}", "free some space")
+        return KNOWN
+
+
+def _mute(stream: IO[str]) -> None:
+    """Nobody can take the rest of the output: the interpreter must not try it again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _guarded(words: list[str], screen: Screen) -> int:
     home: list[Path] = []
     try:
         return _run(_with_command(words), screen, home)
@@ -31,35 +54,43 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         screen.error("stopped", "what was finished is stored; run it again to go on")
         return INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else USAGE
     except Exception as error:  # the one door for bugs
-        screen.error(*_crash(error, home))
+        if isinstance(error, OSError) and error.errno in NO_FAULT_OF_OURS:
+            raise
+        screen.error(_crash(error, home), "")
         return BUG
 
 
 def _with_command(words: list[str]) -> list[str]:
     """`--show R/T` stands for `show R/T`, and other flags without a command for `collect`."""
-    if any(word in COMMANDS for word in words):
-        return words
-    if "--show" in words:
-        at = words.index("--show")
-        return ["show", *words[at + 1 : at + 2], *words[:at], *words[at + 2 :]]
-    return ["collect", *words] if set(words) & ORIGINAL_FLAGS else words
+    values = {flag for a in GLOBAL if "metavar" in a.settings for flag in a.flags}
+    skip = False
+    for at, word in enumerate(words):
+        name, _, value = word.partition("=")
+        if skip:
+            skip = False
+        elif name == "--show":
+            rest = [value] if value else words[at + 1 : at + 2]
+            return ["show", *rest, *words[:at], *words[at + 1 + (not value) :]]
+        elif name in ORIGINAL_FLAGS:
+            return ["collect", *words]
+        elif not word.startswith("-"):
+            break
+        skip = word in values
+    return words
 
 
 def _run(words: list[str], screen: Screen, home: list[Path]) -> int:
-    parser = _parser()
+    parser = _parser(next((word for word in words if word in COMMANDS), None))
     args = parser.parse_args(words)
     if args.command is None:
         parser.print_help()
         return 0
     settings = config.load(
         getattr(args, "home", None),
-        getattr(args, "claude_dir", ()),
+        [*getattr(args, "claude_dir_before", ()), *getattr(args, "claude_dir", ())],
         getattr(args, "config", None),
     )
     home.append(settings.home)
@@ -81,8 +112,16 @@ def _run(words: list[str], screen: Screen, home: list[Path]) -> int:
     return int(getattr(module, command.function)(context, args))
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+class _Parser(argparse.ArgumentParser):
+    """Quotes what it did not understand without what a terminal would obey."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(" ".join(inert(message).split())[:ERROR_CHARS])
+
+
+def _parser(asked: str | None) -> argparse.ArgumentParser:
+    """All commands by name; only the one that is asked for with its arguments."""
+    parser = _Parser(
         prog="twice-told",
         description="Mines the corrections that you give your coding agent out of its session"
         " logs, so that nobody has to say them twice.",
@@ -90,16 +129,19 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"twice-told {__version__}")
-    _add_global(parser)
+    _add_global(parser, "_before")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for command in COMMANDS.values():
-        _add_command(commands, command)
+        _add_command(commands, command, whole=command.name == asked)
     return parser
 
 
 def _add_command(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", command: Command
+    commands: "argparse._SubParsersAction[_Parser]", command: Command, whole: bool
 ) -> None:
+    if not whole:
+        commands.add_parser(command.name, help=command.summary, add_help=False)
+        return
     examples = "\n".join(f"  {line}" for line in command.examples)
     parser = commands.add_parser(
         command.name,
@@ -113,25 +155,31 @@ def _add_command(
     _add_global(parser)
 
 
-def _add_global(parser: argparse.ArgumentParser) -> None:
-    """Accepted before and after the command; a default in both would undo what was said first."""
+def _add_global(parser: argparse.ArgumentParser, suffix: str = "") -> None:
+    """Accepted before and after the command; a default in both would undo what was said first,
+    and so would one list for what can be repeated."""
     group = parser.add_argument_group("everywhere")
     for argument in GLOBAL:
-        group.add_argument(*argument.flags, default=argparse.SUPPRESS, **argument.settings)
+        settings = {"default": argparse.SUPPRESS, **argument.settings}
+        if settings.get("action") == "append":
+            settings["dest"] = argument.flags[0].lstrip("-").replace("-", "_") + suffix
+        group.add_argument(*argument.flags, **settings)
 
 
-def _crash(error: Exception, home: list[Path]) -> tuple[str, str]:
+def _crash(error: Exception, home: list[Path]) -> str:
     """A bug leaves the places it passed in a log of its own, without any value or message."""
+    import traceback  # bugs are rare, starts are not
+
     frames = traceback.extract_tb(error.__traceback__)
     lines = [f"{type(error).__name__}", *(f"{f.filename}:{f.lineno} {f.name}" for f in frames)]
     where = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "unknown place"
     message = f"a bug in twice-told: {type(error).__name__} at {where}"
     if not home:
-        return message, "please report it with these words"
+        return f"{message}; please report it with these words"
     try:
         folder = private_dir(home[0] / "local_cases" / "runs")
         path = folder / f"crash-{clock.now():%Y%m%dT%H%M%S%f}.log"
         write_private(path, "\n".join(lines).encode() + b"\n")
     except (PipelineError, OSError):
-        return message, "please report it with these words"
-    return message, f"please report it; the places it passed are in {path}"
+        return f"{message}; please report it with these words"
+    return f"{message}; please report it with {path}"

@@ -19,11 +19,19 @@ LOCK_WAIT_SECONDS = 30.0
 def private_dir(path: Path) -> Path:
     """Makes a folder that only its owner may enter, and tightens one of ours that is wider.
 
-    Raises StoreError when it cannot be made or belongs to somebody else.
+    Raises StoreError when it cannot be made, is a link or belongs to somebody else.
     """
     try:
-        path.mkdir(mode=PRIVATE_DIR, parents=True, exist_ok=True)
-        found = path.stat()
+        for folder in (*reversed(path.parents), path):
+            if not folder.exists():
+                folder.mkdir(mode=PRIVATE_DIR, exist_ok=True)
+        found = path.lstat()
+        if stat.S_ISLNK(found.st_mode):
+            raise StoreError(
+                f"{path} is a link", "put a folder in its place, or choose a home with --home"
+            )
+        if not stat.S_ISDIR(found.st_mode):
+            raise StoreError(f"{path} is no folder", "move it away, or choose a home with --home")
         if found.st_uid != os.geteuid():
             raise StoreError(
                 f"{path} belongs to another user", "choose a home of your own with --home"
@@ -98,9 +106,14 @@ def lock(path: Path, wait_seconds: float = LOCK_WAIT_SECONDS) -> Iterator[None]:
             f"cannot open the lock {path}: {error.strerror}", "mend its permissions or remove it"
         ) from error
     try:
+        found = os.fstat(handle)
+        if found.st_uid != os.geteuid() or not stat.S_ISREG(found.st_mode):
+            raise StoreError(f"the lock {path} is no file of yours", "remove it")
+        os.fchmod(handle, PRIVATE_FILE)
         _acquire(handle, path, wait_seconds)
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, str(os.getpid()).encode(), 0)
+        with contextlib.suppress(OSError):  # a full disk: the lock holds without a name in it
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, str(os.getpid()).encode(), 0)
         yield
     finally:
         os.close(handle)

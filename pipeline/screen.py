@@ -31,11 +31,12 @@ class Screen:
     @classmethod
     def for_terminal(cls, color: bool) -> "Screen":
         """The process's own streams, in UTF-8 whatever the locale says."""
-        for stream in (sys.stdout, sys.stderr):
+        out, err = (stream or _nowhere() for stream in (sys.stdout, sys.stderr))
+        for stream in (out, err):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(encoding="utf-8", errors="replace")
         allowed = color and not os.environ.get("NO_COLOR")
-        return cls(sys.stdout, sys.stderr, sys.stdout.isatty(), allowed)
+        return cls(out, err, out.isatty(), allowed)
 
     def line(self, text: str = "") -> None:
         """One line of data."""
@@ -54,8 +55,14 @@ class Screen:
         Console(file=self.out, highlight=False).print(Text.assemble(*parts))
 
     def document(self, value: Any) -> None:
-        """One JSON document."""
-        self.out.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+        """One JSON document. Names in it can come from a transcript, so it is made inert too."""
+        self.out.write(inert(json.dumps(value, ensure_ascii=False, indent=2)) + "\n")
+
+    def record(self, value: Any) -> None:
+        """One JSON object on a line. A caller's own ids come back as they were, so that what is
+        not inert is written as escapes."""
+        line = json.dumps(value, ensure_ascii=False)
+        self.out.write((line if inert(line) == line else json.dumps(value)) + "\n")
 
     def talk(self, text: str) -> None:
         """One line for the person at the terminal; nothing that a script would need."""
@@ -109,6 +116,11 @@ class Screen:
         ) as bar:
             task = bar.add_task(what, total=None)
             yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _nowhere() -> IO[str]:
+    """A process may be started with its streams closed."""
+    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123
 
 
 def _flat(cell: str) -> str:

@@ -7,6 +7,7 @@ format, then comes one line a row, and the last line holds the number of rows an
 import gzip
 import hashlib
 import json
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cache
@@ -15,6 +16,7 @@ from typing import Any
 
 from pipeline.cases.schema import MIGRATIONS
 from pipeline.cases.store import Store
+from pipeline.cases.write import buried_keys
 from pipeline.errors import StoreError
 from pipeline.files import private_dir, write_private
 from pipeline.masking.masker import recheck
@@ -22,24 +24,40 @@ from pipeline.masking.masker import recheck
 FORMAT = 1
 KEEP = 7
 TABLES = (
-    "files", "turns", "cases", "repos", "folders", "rulings", "verdicts", "runs", "tombstones",
-    "meta",
+    "files", "turns", "cases", "heard", "shadow_hits", "repos", "folders", "rulings", "verdicts",
+    "runs", "tombstones", "meta",
 )  # fmt: skip
 _WORDS = frozenset({"text", "gist", "said", "shown"})
+_ID_AT = {"turns": 3, "cases": 1, "heard": 2, "rulings": 1, "verdicts": 1}
+"""Where the case id stands in a row of these tables, behind the table's name."""
+_UNFIT = (ValueError, KeyError, IndexError, TypeError, OverflowError)
 
 
 def write_nightly(store: Store, folder: Path, now: datetime) -> Path:
-    """Writes tonight's export and removes all but the newest seven. Returns its path."""
-    path = private_dir(folder) / f"cases-{now:%Y%m%dT%H%M%SZ}.jsonl.gz"
+    """Writes tonight's export and removes all but the newest seven. Returns its path.
+
+    The largest stays too: after a lost store, seven poor nights must not push out the good one.
+    """
+    path = private_dir(folder) / f"cases-{now:%Y%m%dT%H%M%S%fZ}.jsonl.gz"
+    _clear(folder)
     write(store, path, now)
-    for old in sorted(folder.glob("cases-*.jsonl.gz"))[:-KEEP]:
-        old.unlink()
+    kept = sorted(folder.glob("cases-*.jsonl.gz"))
+    largest = max(kept, key=lambda export: export.stat().st_size)
+    for old in kept[:-KEEP]:
+        if old != largest:
+            old.unlink()
     return path
+
+
+def _clear(folder: Path) -> None:
+    """Removes what killed runs left half written."""
+    for left in folder.glob(".cases-*"):
+        left.unlink()
 
 
 def write(store: Store, path: Path, now: datetime) -> int:
     """Writes an export and returns its number of rows. Raises StoreError."""
-    return _save(path, _rows(store), now)
+    return _save(path, rows(store), now)
 
 
 def _save(path: Path, rows: Iterable[list[Any]], now: datetime) -> int:
@@ -55,7 +73,7 @@ def _save(path: Path, rows: Iterable[list[Any]], now: datetime) -> int:
     return number
 
 
-def _rows(store: Store) -> Iterator[list[Any]]:
+def rows(store: Store) -> Iterator[list[Any]]:
     """Each row behind the name of its table; words are checked once more on their way out."""
     check = cache(recheck)
     for table in TABLES:
@@ -94,52 +112,89 @@ def read(path: Path) -> list[list[Any]]:
             and tail["sha256"] == hashlib.sha256(b"".join(lines[1:-1])).hexdigest()
             and all(row[0] in TABLES for row in rows)
         )
-    except (OSError, EOFError, ValueError, KeyError, IndexError, TypeError) as error:
+        schema = int(head["schema"])
+    except (OSError, EOFError, zlib.error, *_UNFIT, RecursionError) as error:
         raise StoreError(f"{path} is no export that can be read", "try an older one") from error
     if not sound:
         raise StoreError(f"{path} is damaged: rows and digest disagree", "try an older one")
-    if head["schema"] > len(MIGRATIONS):
+    if schema > len(MIGRATIONS):
         raise StoreError(
             f"{path} comes from a newer version", "install the newer version of twice-told"
         )
     return rows
 
 
-def restore(store: Store, rows: Sequence[list[Any]]) -> None:
-    """Fills an empty store. Raises StoreError when a row does not fit."""
+def restore(store: Store, rows: Sequence[list[Any]], newer: Sequence[list[Any]] = ()) -> None:
+    """Fills an empty store; what people decided later (`newer`) stands. Raises StoreError.
+
+    The words of a forgotten case are not even written: they would stay in free blocks of the file.
+    """
     with store.transaction():
+        first = ("meta", "tombstones", "rulings")
+        for table in first:
+            _fill(store, table, [row for row in rows if row[0] == table])
+        _overrule(store, newer)
+        try:
+            known = {row[2]: row[_ID_AT[row[0]]] for row in rows if row[0] in ("turns", "cases")}
+            buried = frozenset(known[key] for key in buried_keys(store, list(known)))
+            kept = _without(rows, buried)
+        except (AttributeError, *_UNFIT) as error:
+            raise _bad_shape() from error
+        store.con.execute("DELETE FROM rulings WHERE id IN (SELECT unnest(?))", [list(buried)])
         for table in TABLES:
-            values = [row[1:] for row in rows if row[0] == table]
-            columns = _columns(store, table)
-            if any(len(row) != len(columns) for row in values):
-                raise StoreError("a row of the export has the wrong shape", "try an older one")
-            if values:
-                lists = [list(column) for column in zip(*values, strict=True)]
-                places = ", ".join("unnest(?)" for _ in lists)
-                store.con.execute(f"INSERT INTO {table} SELECT {places}", lists)
+            if table not in first:
+                _fill(store, table, [row for row in kept if row[0] == table])
 
 
-def overrule(store: Store, newer: Sequence[list[Any]]) -> None:
-    """Lets what people decided since an export was made stand: rulings by time, all tombstones."""
-    with store.transaction():
-        for row in newer:
-            if row[0] == "rulings":
-                store.con.execute(
-                    "INSERT INTO rulings VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
-                    " state = excluded.state, type = excluded.type, at_us = excluded.at_us"
-                    " WHERE excluded.at_us > rulings.at_us",
-                    row[1:],
-                )
-            elif row[0] == "tombstones":
-                store.con.execute("INSERT OR IGNORE INTO tombstones VALUES (?)", row[1:])
-            elif row[0] == "meta" and row[1].startswith("tombstone_key"):
-                name = f"tombstone_key:{row[2][:16]}"
-                store.con.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", [name, row[2]])
+def _without(rows: Sequence[list[Any]], ids: frozenset[str]) -> list[list[Any]]:
+    return [row for row in rows if row[0] not in _ID_AT or row[_ID_AT[row[0]]] not in ids]
 
 
-def decisions(store: Store) -> list[list[Any]]:
-    """What people decided, in the form that `overrule` takes."""
-    return [row for row in _rows(store) if row[0] in ("rulings", "tombstones", "meta")]
+def _fill(store: Store, table: str, rows: Sequence[list[Any]]) -> None:
+    width = len(_columns(store, table))
+    if any(len(row) != width + 1 for row in rows):
+        raise _bad_shape()
+    if rows:
+        lists = [list(column) for column in zip(*(row[1:] for row in rows), strict=True)]
+        places = ", ".join("unnest(?)" for _ in lists)
+        store.con.execute(f"INSERT INTO {table} SELECT {places}", lists)
+
+
+def _bad_shape() -> StoreError:
+    return StoreError("a row of the export has the wrong shape", "try an older one")
+
+
+def _overrule(store: Store, newer: Sequence[list[Any]]) -> None:
+    """Rulings by time, all tombstones."""
+    for row in newer:
+        if row[0] == "rulings":
+            store.con.execute(
+                "INSERT INTO rulings VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+                " state = excluded.state, type = excluded.type, at_us = excluded.at_us"
+                " WHERE excluded.at_us > rulings.at_us",
+                row[1:],
+            )
+        elif row[0] == "tombstones":
+            store.con.execute("INSERT OR IGNORE INTO tombstones VALUES (?)", row[1:])
+        elif row[0] == "meta" and row[1].startswith("tombstone_key"):
+            name = f"tombstone_key:{row[2][:16]}"
+            store.con.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", [name, row[2]])
+
+
+def decisions(rows: Iterable[list[Any]]) -> list[list[Any]]:
+    """What people decided, of the rows of a store or an export."""
+    return [row for row in rows if row[0] in ("rulings", "tombstones", "meta")]
+
+
+def decisions_in(folder: Path) -> list[list[Any]]:
+    """What all readable exports of a folder know of people's decisions."""
+    found: list[list[Any]] = []
+    for path in sorted(folder.glob("cases-*.jsonl.gz")):
+        try:
+            found += decisions(read(path))
+        except StoreError:
+            continue
+    return found
 
 
 def forget_in(folder: Path, ids: frozenset[str], now: datetime) -> None:
@@ -147,13 +202,13 @@ def forget_in(folder: Path, ids: frozenset[str], now: datetime) -> None:
 
     An export that cannot be read cannot be cleaned: it is removed, since it may hold the words.
     """
-    places = {"turns": 3, "cases": 1, "rulings": 1, "verdicts": 1}
+    _clear(folder)
     for path in sorted(folder.glob("cases-*.jsonl.gz")):
         try:
-            rows = read(path)
+            found = read(path)
         except StoreError:
             path.unlink()
             continue
-        kept = [row for row in rows if row[0] not in places or row[places[row[0]]] not in ids]
-        if len(kept) < len(rows):
+        kept = _without(found, ids)
+        if len(kept) < len(found):
             _save(path, kept, now)

@@ -7,8 +7,8 @@ from typing import Any
 
 from pipeline.cases.rows import FileRow
 from pipeline.cases.store import Store
-from pipeline.masking.masker import recheck
-from pipeline.records import Case, CaseType, Kind, MaskedText, Source
+from pipeline.masking.stored import stored
+from pipeline.records import Case, CaseType, Kind, Source
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _CASE = """
@@ -16,7 +16,7 @@ _CASE = """
         coalesce(k.state, 'open'),
         CASE WHEN k.type IS NOT NULL THEN 'person' WHEN c.type <> 'other' THEN 'rule' END,
         c.rule_id, c.text, c.tool, c.gist, c.said, c.kind, c."row", c.lang, c.interrupted,
-        c.named, c.admitted, c.file, c.number, c.inferred_at
+        c.named, c.admitted, c.file, c.number, c.inferred_at, c.masked_by
     FROM cases AS c JOIN repos AS r ON r.key = c.repo LEFT JOIN rulings AS k ON k.id = c.id"""
 
 
@@ -100,17 +100,19 @@ def headless_keys(store: Store, keys: list[str]) -> set[str]:
     return {row[0] for row in rows}
 
 
-def bundles(store: Store, wanted: Wanted) -> list[Bundle]:
-    """Largest and latest first."""
-    condition, values = _where(wanted)
+def bundles(store: Store, hidden: bool = False) -> list[Bundle]:
+    """Largest and latest first; `hidden` counts doubtful and dismissed cases too."""
+    condition = "" if hidden else "WHERE coalesce(k.state, 'open') = 'open'"
     rows = store.rows(
-        f"""SELECT name, type, count(*), count(DISTINCT session), count(DISTINCT day),
-            count(*) FILTER (source <> 'human'), min(day), max(day)
-        FROM (SELECT r.name, coalesce(k.type, c.type) AS type, c.session, c.day, c.source
-            FROM cases AS c JOIN repos AS r ON r.key = c.repo
-            LEFT JOIN rulings AS k ON k.id = c.id {condition})
-        GROUP BY name, type ORDER BY count(*) DESC, max(day) DESC, name, type""",
-        values,
+        f"""WITH parts AS (  -- few rows, before anything distinct is counted
+            SELECT c.repo, coalesce(k.type, c.type) AS type, c.session, c.day,
+                count(*) AS cases, count(*) FILTER (c.source <> 'human') AS noticed
+            FROM cases AS c LEFT JOIN rulings AS k ON k.id = c.id
+            {condition} GROUP BY ALL)
+        SELECT r.name, type, sum(cases)::BIGINT, count(DISTINCT session), count(DISTINCT day),
+            sum(noticed)::BIGINT, min(day), max(day)
+        FROM parts JOIN repos AS r ON r.key = parts.repo
+        GROUP BY r.name, type ORDER BY sum(cases) DESC, max(day) DESC, r.name, type"""
     )
     return [Bundle(row[0], CaseType(row[1]), *row[2:]) for row in rows]
 
@@ -158,16 +160,12 @@ def _case(row: tuple[Any, ...]) -> Case:
     return Case(
         id=row[0], at=_EPOCH + timedelta(microseconds=row[1]), day=row[2], session=row[3],
         repo=row[4], type=CaseType(row[5]), source=Source(row[6]), state=row[7],
-        decided_by=row[8], rule_id=row[9], text=_masked(row[10]), tool=row[11],
-        gist=_masked(row[12]), said=_masked(row[13]), kind=Kind(row[14]), row=row[15],
+        decided_by=row[8], rule_id=row[9], text=stored(row[10], row[23]), tool=row[11],
+        gist=stored(row[12], row[23]), said=stored(row[13], row[23]), kind=Kind(row[14]),
+        row=row[15],
         lang=row[16], interrupted=row[17], named=row[18], admitted=row[19], file=row[20],
         number=row[21], inferred_at=row[22],
     )  # fmt: skip
-
-
-def _masked(stored: str) -> MaskedText:
-    """Every exit checks again (T24)."""
-    return recheck(stored)
 
 
 def turns_per_line(store: Store, since: datetime, at_least: int) -> list[float]:
@@ -182,8 +180,7 @@ def turns_per_line(store: Store, since: datetime, at_least: int) -> list[float]:
 def totals(store: Store) -> Mapping[str, int]:
     """How much the store holds: turns, sessions, cases, files."""
     row = store.rows("""
-        SELECT (SELECT count(DISTINCT key) FROM turns WHERE source = 'human' AND NOT headless),
-            (SELECT count(DISTINCT session) FROM turns WHERE source = 'human' AND NOT headless),
+        SELECT (SELECT count(*) FROM heard), (SELECT count(DISTINCT session) FROM heard),
             (SELECT count(*) FROM cases), (SELECT count(*) FROM files)""")[0]
     return dict(zip(("turns", "sessions", "cases", "files"), row, strict=True))
 
@@ -202,12 +199,12 @@ def by_week(store: Store) -> list[tuple[date, int, int]]:
     """Monday, human turns and human corrections of each week, oldest first."""
     return store.rows("""
         SELECT week, sum(turns)::BIGINT, sum(cases)::BIGINT FROM (
-            SELECT date_trunc('week', min(day))::DATE AS week, 1 AS turns, 0 AS cases
-            FROM turns WHERE source = 'human' AND NOT headless AND fate < 2 GROUP BY key
+            SELECT date_trunc('week', day)::DATE AS week, count(*) AS turns, 0 AS cases
+            FROM heard GROUP BY ALL
             UNION ALL
-            SELECT date_trunc('week', day)::DATE, 0, 1 FROM cases AS c
+            SELECT date_trunc('week', day)::DATE, 0, count(*) FROM cases AS c
             LEFT JOIN rulings AS k ON k.id = c.id
-            WHERE source = 'human' AND coalesce(k.state, 'open') <> 'dismissed'
+            WHERE source = 'human' AND coalesce(k.state, 'open') <> 'dismissed' GROUP BY ALL
         ) GROUP BY week ORDER BY week""")
 
 
@@ -218,6 +215,14 @@ def by_rule(store: Store) -> list[RuleRecord]:
         FROM cases AS c LEFT JOIN rulings AS k ON k.id = c.id
         GROUP BY c.rule_id ORDER BY count(*) DESC, c.rule_id""")
     return [RuleRecord(*row) for row in rows]
+
+
+def shadow_rules(store: Store) -> list[tuple[str, int, int]]:
+    """Rules on trial: id, how often each fired, and how often no active rule decided."""
+    return store.rows(
+        "SELECT rule_id, sum(fired)::BIGINT, sum(alone)::BIGINT FROM shadow_hits"
+        " GROUP BY rule_id ORDER BY sum(fired) DESC, rule_id"
+    )
 
 
 def tally(store: Store) -> dict[str, dict[str, int]]:

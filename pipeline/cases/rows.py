@@ -22,6 +22,8 @@ class Correction:
     said: MaskedText
     admitted: bool
     named: bool
+    masked_by: str
+    """Digest of the table that masked the words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,7 @@ class TurnRow:
     row: str
     number: int
     headless: bool
+    """It does not count: a program may have typed it, and nobody asked for those."""
     fate: Fate
     answered: bool
     interrupted: bool
@@ -87,6 +90,17 @@ class RepoRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ShadowHits:
+    """What a rule on trial would have done in one file on one day."""
+
+    day: date
+    rule_id: str
+    fired: int
+    alone: int
+    """Of these, turns that no active rule decided: what activating it would add."""
+
+
+@dataclass(frozen=True, slots=True)
 class MinedFile:
     """One file, read, classified and masked."""
 
@@ -96,6 +110,7 @@ class MinedFile:
     """Uuids of all lines that still stand in the file, with or without words."""
     repos: tuple[RepoRow, ...]
     counts: Counts
+    shadows: tuple[ShadowHits, ...] = ()
 
 
 def case_id(key: str) -> str:

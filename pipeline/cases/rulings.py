@@ -1,16 +1,20 @@
 """What people decide about a case: wrong, of another type, forgotten. It outlives nights."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
 import duckdb
 
-from pipeline.cases.store import FILE_NAME, Store
+from pipeline.cases import export
+from pipeline.cases.store import FILE_NAME, Store, connect, private_files
 from pipeline.cases.write import microseconds, tombstone, tombstone_key
-from pipeline.errors import StoreError
+from pipeline.errors import PipelineError, StoreError
 from pipeline.records import CaseType
+
+_DUE = "sweep"
+"""Name of the note that a sweep has not ended yet, with the ids."""
 
 
 def dismiss(store: Store, case: str, now: datetime) -> None:
@@ -35,56 +39,78 @@ def _rule(store: Store, case: str, state: str, kind: CaseType | None, now: datet
         store.con.execute("INSERT INTO verdicts VALUES (?, ?, 'person', ?, '')", [case, at, value])
 
 
+def kept_ids(store: Store) -> list[str]:
+    """All ids that words are kept of: the cases, and prompts that were taken back since."""
+    rows = store.rows("SELECT id FROM cases UNION SELECT id FROM turns WHERE type IS NOT NULL")
+    return sorted(row[0] for row in rows)
+
+
 def forget(store: Store, cases: Sequence[str]) -> int:
-    """Removes cases with all their copies and leaves tombstones; how many there were.
+    """Removes cases with all their copies and leaves tombstones; how many cases there were.
 
-    The bytes are gone from the file only after `compact`.
+    The bytes are gone from all files only after `sweep`, which stays due until it has ended.
     """
+    ids = list(cases)
     with store.transaction():
-        keys = [
-            row[0]
-            for row in store.rows(
-                "SELECT key FROM cases WHERE id IN (SELECT unnest(?))", [list(cases)]
-            )
-        ]
+        rows = store.rows("SELECT DISTINCT key FROM turns WHERE id IN (SELECT unnest(?))", [ids])
         secret = tombstone_key(store)
-        marks = [tombstone(secret, key) for key in keys]
+        marks = [tombstone(secret, row[0]) for row in rows]
         store.con.execute("INSERT OR IGNORE INTO tombstones SELECT unnest(?)", [marks])
-        for table, column, values in (
-            ("turns", "key", keys),
-            ("cases", "key", keys),
-            ("rulings", "id", cases),
-            ("verdicts", "id", cases),
-        ):
-            store.con.execute(
-                f"DELETE FROM {table} WHERE {column} IN (SELECT unnest(?))", [list(values)]
-            )
-    return len(keys)
+        number = len(store.rows("SELECT 1 FROM cases WHERE id IN (SELECT unnest(?))", [ids]))
+        _delete(store.con, ids)
+        waiting = " ".join(sorted({*due(store), *ids}))
+        store.con.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [_DUE, waiting])
+    return number
 
 
-def compact(folder: Path) -> None:
-    """Writes the store anew, so that no deleted byte is left in it. Raises StoreError.
+def due(store: Store) -> frozenset[str]:
+    """The forgotten cases whose words may still lie in exports and in free blocks of the store."""
+    rows = store.rows("SELECT value FROM meta WHERE name = ?", [_DUE])
+    return frozenset(rows[0][0].split()) if rows else frozenset()
 
-    DuckDB leaves what was deleted in free blocks of its file. Logs that were set aside as damaged
-    go too: they can hold what was forgotten.
+
+def _delete(con: duckdb.DuckDBPyConnection, ids: Iterable[str]) -> None:
+    for table in ("turns", "cases", "heard", "rulings", "verdicts"):
+        con.execute(f"DELETE FROM {table} WHERE id IN (SELECT unnest(?))", [list(ids)])
+
+
+def sweep(folder: Path, ids: frozenset[str], now: datetime) -> None:
+    """Takes the words of forgotten cases out of every file of a home. Raises StoreError.
+
+    Exports first, then stores that a restore set aside, the store itself last: it remembers that
+    this is due. What is damaged cannot be cleaned and goes.
     """
-    path = folder / FILE_NAME
-    fresh = path.with_name(path.name + ".compact")
-    fresh.unlink(missing_ok=True)
-    try:
-        with contextlib.closing(duckdb.connect(str(path))) as con:
+    export.forget_in(folder / "exports", ids, now)
+    for path in sorted(folder.glob(f"{FILE_NAME}.*")):
+        if path.suffix.startswith(".replaced-"):
+            try:
+                _rewrite(path, ids)
+            except PipelineError:
+                path.unlink()
+    _rewrite(folder / FILE_NAME, ids)
+    for path in folder.glob(f"{FILE_NAME}.*"):
+        if not path.suffix.startswith(".replaced-"):
+            path.unlink()
+
+
+def _rewrite(path: Path, ids: frozenset[str]) -> None:
+    """DuckDB leaves what was deleted in free blocks of its file, so the file is made anew."""
+    fresh = path.with_name(path.name + ".fresh")
+    for left in (fresh, fresh.with_name(fresh.name + ".wal")):
+        left.unlink(missing_ok=True)
+    with private_files(), contextlib.closing(connect(path, read_only=False)) as con:
+        try:
+            _delete(con, ids)
             con.execute("CHECKPOINT")
             con.execute(f"ATTACH '{str(fresh).replace(chr(39), chr(39) * 2)}' AS fresh")
             name = con.execute("SELECT current_database()").fetchall()[0][0]
             con.execute(f'COPY FROM DATABASE "{name}" TO fresh')
+            con.execute("DELETE FROM fresh.meta WHERE name = ?", [_DUE])
+            con.execute("CHECKPOINT fresh")
             con.execute("DETACH fresh")
-    except duckdb.Error as error:
-        fresh.unlink(missing_ok=True)
-        raise StoreError(
-            f"{path} cannot be written anew ({type(error).__name__})",
-            "free some space and forget again; the case itself is gone already",
-        ) from error
-    fresh.chmod(0o600)
+        except duckdb.Error as error:
+            raise StoreError(
+                f"{path} cannot be written anew ({type(error).__name__})",
+                "free some space; the case itself is gone, and the next run goes on with this",
+            ) from error
     fresh.replace(path)
-    for left in folder.glob(f"{FILE_NAME}.wal*"):
-        left.unlink()

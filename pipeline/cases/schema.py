@@ -26,7 +26,7 @@ def m001_tables(con: duckdb.DuckDBPyConnection) -> None:
             answered BOOLEAN NOT NULL, interrupted BOOLEAN NOT NULL, type VARCHAR,
             rule_id VARCHAR NOT NULL, lang VARCHAR NOT NULL, text VARCHAR NOT NULL,
             tool VARCHAR NOT NULL, gist VARCHAR NOT NULL, said VARCHAR NOT NULL,
-            admitted BOOLEAN NOT NULL, named BOOLEAN NOT NULL,
+            admitted BOOLEAN NOT NULL, named BOOLEAN NOT NULL, masked_by VARCHAR NOT NULL,
             PRIMARY KEY (file, key)
         )""")
     con.execute("""
@@ -38,7 +38,7 @@ def m001_tables(con: duckdb.DuckDBPyConnection) -> None:
             interrupted BOOLEAN NOT NULL, type VARCHAR NOT NULL, rule_id VARCHAR NOT NULL,
             lang VARCHAR NOT NULL, text VARCHAR NOT NULL, tool VARCHAR NOT NULL,
             gist VARCHAR NOT NULL, said VARCHAR NOT NULL, admitted BOOLEAN NOT NULL,
-            named BOOLEAN NOT NULL
+            named BOOLEAN NOT NULL, masked_by VARCHAR NOT NULL
         )""")
     con.execute("CREATE INDEX turns_key ON turns (key)")
     con.execute("""
@@ -56,6 +56,16 @@ def m001_tables(con: duckdb.DuckDBPyConnection) -> None:
             type VARCHAR, rule_id VARCHAR NOT NULL
         )""")
     con.execute("""
+        CREATE TABLE heard (
+            key VARCHAR PRIMARY KEY, id VARCHAR NOT NULL, session VARCHAR NOT NULL,
+            at_us BIGINT NOT NULL, day DATE NOT NULL, repo VARCHAR NOT NULL
+        )""")
+    con.execute("""
+        CREATE TABLE shadow_hits (
+            file VARCHAR NOT NULL, day DATE NOT NULL, rule_id VARCHAR NOT NULL,
+            fired BIGINT NOT NULL, alone BIGINT NOT NULL, PRIMARY KEY (file, day, rule_id)
+        )""")
+    con.execute("""
         CREATE TABLE runs (
             at_us BIGINT NOT NULL, lines BIGINT NOT NULL, turns BIGINT NOT NULL,
             new_cases BIGINT NOT NULL
@@ -67,6 +77,25 @@ def m001_tables(con: duckdb.DuckDBPyConnection) -> None:
 MIGRATIONS: tuple[Callable[[duckdb.DuckDBPyConnection], None], ...] = (m001_tables,)
 
 
+def is_ready(con: duckdb.DuckDBPyConnection) -> bool:
+    """The tables are all there; not so in a store whose first writer was killed at once.
+
+    Raises StoreError for a store that a newer version of this program has made.
+    """
+    made = con.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = 'migrations'").fetchall()
+    return bool(made) and _done(con) == len(MIGRATIONS)
+
+
+def _done(con: duckdb.DuckDBPyConnection) -> int:
+    done = int(con.execute("SELECT count(*) FROM migrations").fetchall()[0][0])
+    if done > len(MIGRATIONS):
+        raise StoreError(
+            f"the store has schema {done}, this version knows {len(MIGRATIONS)}",
+            "install the newer version of twice-told again",
+        )
+    return done
+
+
 def migrate(con: duckdb.DuckDBPyConnection) -> None:
     """Brings the tables up to date; each step and its own record are one transaction.
 
@@ -75,12 +104,7 @@ def migrate(con: duckdb.DuckDBPyConnection) -> None:
     con.execute(
         "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name VARCHAR NOT NULL)"
     )
-    done = con.execute("SELECT count(*) FROM migrations").fetchall()[0][0]
-    if done > len(MIGRATIONS):
-        raise StoreError(
-            f"the store has schema {done}, this version knows {len(MIGRATIONS)}",
-            "install the newer version of twice-told again",
-        )
+    done = _done(con)
     for number, step in enumerate(MIGRATIONS[done:], done + 1):
         con.begin()
         try:

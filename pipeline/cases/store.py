@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import stat
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -10,7 +11,8 @@ from typing import Any
 
 import duckdb
 
-from pipeline.cases.schema import migrate
+from pipeline.cases import place
+from pipeline.cases.schema import is_ready, migrate
 from pipeline.errors import Busy, StoreError
 from pipeline.files import PRIVATE_FILE, private_dir
 
@@ -46,20 +48,32 @@ class Store:
 
 
 @contextlib.contextmanager
-def open_writer(folder: Path) -> Iterator[Store]:
+def private_files() -> Iterator[None]:
+    """DuckDB makes its files by the process's umask."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+@contextlib.contextmanager
+def open_writer(folder: Path, name: str = FILE_NAME) -> Iterator[Store]:
     """The store for writing, made when it is missing. The caller holds the home's lock.
 
     Checkpoints when all went well, so that nothing is left in the log. Raises StoreError, or Busy
     when a reader stays longer than a few seconds.
     """
     private_dir(folder)
-    path = folder / FILE_NAME
+    place.check(folder)
+    path = folder / name
     warnings: list[str] = []
-    before = os.umask(0o077)
-    try:
+    _is_ours(path)
+    _is_ours(path.with_name(path.name + ".wal"))
+    with private_files():
         con = _connect_or_repair(path, warnings)
         try:
-            _harden(con, folder)
+            _harden(con, folder, writing=True)
             migrate(con)
             yield Store(con, warnings)
             con.execute("CHECKPOINT")
@@ -68,29 +82,48 @@ def open_writer(folder: Path) -> Iterator[Store]:
         finally:
             con.close()
             _tighten(path)
-    finally:
-        os.umask(before)
 
 
 @contextlib.contextmanager
 def open_reader(folder: Path) -> Iterator[Store | None]:
     """The store for reading, None when there is none yet. Raises StoreError, or Busy."""
     path = folder / FILE_NAME
-    if not path.exists():
+    if not _is_ours(path):
         yield None
         return
-    con = _patiently(path, read_only=True)
+    con = connect(path, read_only=True)
     try:
-        _harden(con, folder)
-        yield Store(con, [])
+        _harden(con, folder, writing=False)
+        yield Store(con, []) if is_ready(con) else None
     except duckdb.Error as error:
         raise _as_store_error(path, error) from error
     finally:
         con.close()
 
 
+def _is_ours(path: Path) -> bool:
+    """A file of this user stands there; False for nothing at all.
+
+    Raises StoreError for anything else: a link would lead a writer into another file (T21).
+    """
+    try:
+        found = path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise StoreError(
+            f"cannot look at {path}: {error.strerror}", "mend the permissions of its folder"
+        ) from error
+    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+        raise StoreError(
+            f"{path} is no file of yours", "move it away, or choose another home with --home"
+        )
+    return True
+
+
 def _connect(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
     """Extensions must be off in the first settings; the rest follows in SQL (order matters)."""
+    str(path).encode()  # DuckDB takes text only; UnicodeEncodeError for a name that is none
     return duckdb.connect(
         str(path),
         read_only=read_only,
@@ -102,16 +135,17 @@ def _connect(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
     )
 
 
-def _harden(con: duckdb.DuckDBPyConnection, folder: Path) -> None:
+def _harden(con: duckdb.DuckDBPyConnection, folder: Path, writing: bool) -> None:
     con.execute(f"SET temp_directory = '{str(folder / 'tmp').replace(chr(39), chr(39) * 2)}'")
     con.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
-    for name in ("allocator_flush_threshold", "allocator_bulk_deallocation_flush_threshold"):
-        con.execute(f"SET {name} = '{GIVE_BACK}'")
+    if writing:  # it costs a reader's short query more than it saves
+        for name in ("allocator_flush_threshold", "allocator_bulk_deallocation_flush_threshold"):
+            con.execute(f"SET {name} = '{GIVE_BACK}'")
     con.execute("SET enable_external_access = false")
     con.execute("SET lock_configuration = true")
 
 
-def _patiently(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
+def connect(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
     """DuckDB refuses at once when another process has the file: try again for a few seconds."""
     deadline = time.monotonic() + READ_WAIT_SECONDS
     while True:
@@ -125,7 +159,7 @@ def _patiently(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
                     f"{path} is held by {_holder(error)}", "try again when that has ended"
                 ) from error
             time.sleep(0.05)
-        except duckdb.Error as error:
+        except (duckdb.Error, UnicodeEncodeError) as error:
             raise _as_store_error(path, error) from error
 
 
@@ -137,20 +171,26 @@ def _connect_or_repair(path: Path, warnings: list[str]) -> duckdb.DuckDBPyConnec
     """
     log = path.with_name(path.name + ".wal")
     try:
-        return _patiently(path, read_only=False)
+        return connect(path, read_only=False)
     except StoreError:
         if not log.exists():
             raise
-    aside = log.with_name(f"{log.name}.corrupt-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+    aside = log.with_name(f"{log.name}.corrupt-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}")
     log.rename(aside)
+    try:
+        con = connect(path, read_only=False)
+    except StoreError:
+        aside.rename(log)
+        raise
     warnings.append(
         f"the store's log was damaged and is set aside as {aside.name}; what it held is read again"
     )
-    return _patiently(path, read_only=False)
+    return con
 
 
 def _is_lock(error: duckdb.IOException) -> bool:
-    return "lock" in str(error).lower()
+    """By its whole words: a path may hold a "lock" of its own."""
+    return "could not set lock on file" in str(error).lower()
 
 
 def _holder(error: duckdb.IOException) -> str:
@@ -159,11 +199,13 @@ def _holder(error: duckdb.IOException) -> str:
     return f"process {rest.partition(')')[0]}" if found else "another process"
 
 
-def _as_store_error(path: Path, error: duckdb.Error) -> StoreError:
+def _as_store_error(path: Path, error: Exception) -> StoreError:
     """DuckDB's messages can quote values: only their kind is passed on."""
+    hint = f"restore the last export: twice-told restore {path.parent}/exports/<newest> --yes"
+    if path.with_name(path.name + ".wal").exists():
+        hint = f"`twice-told collect` mends a damaged log; else {hint}"
     return StoreError(
-        f"{path} cannot be used ({type(error).__name__})",
-        "restore the last export: twice-told restore <home>/local_cases/exports/<newest>",
+        f"{path} cannot be used ({type(error).__name__})", f"see that its disk has space; {hint}"
     )
 
 

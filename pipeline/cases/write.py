@@ -4,15 +4,17 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from pipeline.cases.rows import FileRow, MinedFile, RepoRow, TurnRow
 from pipeline.cases.store import Store
+from pipeline.clock import local_day
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _COPIED = """id, key, file, session, at_us, day, inferred_at, repo, source, kind, "row", number,
-    interrupted, type, rule_id, lang, text, tool, gist, said, admitted, named"""
+    interrupted, type, rule_id, lang, text, tool, gist, said, admitted, named, masked_by"""
 
 
 def microseconds(at: datetime) -> int:
@@ -41,6 +43,7 @@ def put_files(store: Store, batch: Sequence[MinedFile], now: datetime) -> None:
         stale = _delete_standing(store, batch)
         _insert(store, turns)
         _put_records(store, [mined.file for mined in batch])
+        _put_shadows(store, batch)
         refresh(store, {*stale, *(turn.key for _, turn in turns)}, now)
 
 
@@ -106,10 +109,10 @@ def _values(turn: TurnRow) -> tuple[Any, ...]:
     )  # fmt: skip
     case = turn.correction
     if case is None:
-        return (*place, None, "", "", "", "", "", "", False, False)
+        return (*place, None, "", "", "", "", "", "", False, False, "")
     return (
         *place, case.type.value, case.rule_id, case.lang, case.text, case.tool, case.gist,
-        case.said, case.admitted, case.named,
+        case.said, case.admitted, case.named, case.masked_by,
     )  # fmt: skip
 
 
@@ -133,13 +136,28 @@ def _put_records(store: Store, files: Sequence[FileRow]) -> None:
         " ON CONFLICT DO UPDATE SET shown = excluded.shown, subagent = excluded.subagent,"
         " device = excluded.device, inode = excluded.inode, size = excluded.size,"
         " mtime_ns = excluded.mtime_ns, settings = excluded.settings, script = excluded.script,"
-        " present = true",
+        " present = true, own_us = NULL",
         columns,
     )
 
 
+def _put_shadows(store: Store, batch: Sequence[MinedFile]) -> None:
+    """What rules on trial would have said, counted anew for each file."""
+    files = [mined.file.key for mined in batch]
+    store.con.execute("DELETE FROM shadow_hits WHERE file IN (SELECT unnest(?))", [files])
+    rows = [
+        (mined.file.key, hit.day, hit.rule_id, hit.fired, hit.alone)
+        for mined in batch
+        for hit in mined.shadows
+    ]
+    if rows:
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        places = ", ".join("unnest(?)" for _ in columns)
+        store.con.execute(f"INSERT INTO shadow_hits SELECT {places}", columns)
+
+
 def refresh(store: Store, keys: Iterable[str], now: datetime) -> None:
-    """Chooses anew, for these turns, the copy that stands for all of them.
+    """Chooses anew, for these turns, the copy that stands for all of them: heard, perhaps a case.
 
     A person's copy beats a headless one, the main transcript a subagent's; then the original: the
     file whose oldest line that no other file holds is oldest (a file without one comes first).
@@ -150,9 +168,10 @@ def refresh(store: Store, keys: Iterable[str], now: datetime) -> None:
         "CREATE OR REPLACE TEMP TABLE before AS SELECT id, type, rule_id FROM cases"
         " WHERE key IN (SELECT key FROM touched)"
     )
-    store.con.execute("DELETE FROM cases WHERE key IN (SELECT key FROM touched)")
-    store.con.execute(f"""
-        INSERT INTO cases SELECT {_COPIED} FROM (
+    for table in ("cases", "heard"):
+        store.con.execute(f"DELETE FROM {table} WHERE key IN (SELECT key FROM touched)")
+    store.con.execute("""
+        CREATE OR REPLACE TEMP TABLE chosen AS SELECT * FROM (
             SELECT turns.*, bool_or(fate = 2) OVER copies
                 OR (bool_or(fate = 1) OVER copies AND NOT bool_or(answered) OVER copies) AS dead
             FROM turns WHERE key IN (SELECT key FROM touched)
@@ -162,7 +181,12 @@ def refresh(store: Store, keys: Iterable[str], now: datetime) -> None:
         WHERE NOT dead
         QUALIFY row_number() OVER (
             PARTITION BY key ORDER BY headless, subagent, own_us NULLS LAST, NOT present, file
-        ) = 1 AND type IS NOT NULL""")
+        ) = 1""")
+    store.con.execute(f"INSERT INTO cases SELECT {_COPIED} FROM chosen WHERE type IS NOT NULL")
+    store.con.execute(
+        "INSERT INTO heard SELECT key, id, session, at_us, day, repo FROM chosen"
+        " WHERE source = 'human' AND NOT headless"
+    )
     store.con.execute(
         """INSERT INTO verdicts SELECT c.id, $now, 'rule', c.type, c.rule_id FROM cases AS c
         LEFT JOIN before AS b ON b.id = c.id
@@ -182,8 +206,11 @@ def set_present(store: Store, keys: Iterable[str]) -> None:
         )
 
 
-def shared_files(store: Store, read: Iterable[str]) -> list[list[str]]:
-    """Groups of main transcripts with copies of the same human turns, one of them in `read`."""
+def unsettled_files(store: Store, there: Iterable[str]) -> list[list[str]]:
+    """Groups of main transcripts with copies of the same human turns and no known original.
+
+    One of them, which is `there`, was read since: by this run or by one that was killed.
+    """
     pairs = store.rows(
         """SELECT DISTINCT a.file, b.file FROM turns AS a JOIN turns AS b USING (key)
         JOIN files AS fa ON fa.key = a.file JOIN files AS fb ON fb.key = b.file
@@ -194,7 +221,8 @@ def shared_files(store: Store, read: Iterable[str]) -> list[list[str]]:
         merged = groups.get(left, {left}) | groups.get(right, {right})
         for member in merged:
             groups[member] = merged
-    wanted = set(read)
+    rows = store.rows("SELECT key FROM files WHERE own_us IS NULL")
+    wanted = {row[0] for row in rows} & set(there)
     unique = {id(group): group for group in groups.values() if group & wanted}
     return sorted(sorted(group) for group in unique.values())
 
@@ -229,6 +257,23 @@ def flag_scripts(store: Store, sessions: int, now: datetime) -> None:
         )
         if keys:
             refresh(store, {row[0] for row in keys}, now)
+
+
+def keep_zone(store: Store, zone: ZoneInfo) -> None:
+    """Counts all days anew when the person's time zone has changed, so that no unit is split."""
+    known = store.rows("SELECT value FROM meta WHERE name = 'zone'")
+    if known and known[0][0] == zone.key:
+        return
+    with store.transaction():
+        instants = [row[0] for row in store.rows("SELECT DISTINCT at_us FROM turns")]
+        days = [local_day(_EPOCH + timedelta(microseconds=at), zone) for at in instants]
+        store.con.execute("CREATE OR REPLACE TEMP TABLE days (at_us BIGINT PRIMARY KEY, day DATE)")
+        store.con.execute("INSERT INTO days SELECT unnest(?), unnest(?)", [instants, days])
+        for table in ("turns", "cases", "heard"):
+            store.con.execute(
+                f"UPDATE {table} SET day = days.day FROM days WHERE days.at_us = {table}.at_us"
+            )
+        store.con.execute("INSERT OR REPLACE INTO meta VALUES ('zone', ?)", [zone.key])
 
 
 def put_run(store: Store, at: datetime, lines: int, turns: int, new_cases: int) -> None:
@@ -266,11 +311,3 @@ def buried_keys(store: Store, keys: Sequence[str]) -> frozenset[str]:
     return frozenset(
         key for key in keys if any(tombstone(secret, key) in marks for secret in secrets_known)
     )
-
-
-def bury(store: Store) -> None:
-    """Removes again what a restored export brought back of forgotten turns."""
-    with store.transaction():
-        keys = buried_keys(store, [row[0] for row in store.rows("SELECT DISTINCT key FROM turns")])
-        for table in ("turns", "cases"):
-            store.con.execute(f"DELETE FROM {table} WHERE key IN (SELECT unnest(?))", [list(keys)])

@@ -126,8 +126,8 @@ def _view(loaded: Packs, message: Message) -> _View:
     body = normal.text.strip()
     cut = sentences.cut(normal.text, loaded.latin, message.lang, message.previous)
     if any(s.lang in loaded.folds for s in cut):
-        cut = [Sentence(loaded.fold(s.text, s.lang), s.start, s.lang) for s in cut]
         body = loaded.fold(body, cut[0].lang)
+        cut = [Sentence(loaded.fold(s.text, s.lang), s.start, s.lang) for s in cut]
     barred = None
     if human and body.startswith("["):
         barred = Why.BRACKET
@@ -154,16 +154,15 @@ def _first(cut: list[Sentence]) -> list[Sentence]:
 
 
 def _facts(message: Message) -> frozenset[Fact]:
-    rejected = message.kind is Kind.REJECTION
-    asked = message.said.rstrip().endswith(("?", "？"))
-    known = {
-        Fact.INTERRUPTED: message.interrupted,
-        Fact.REJECTION: rejected,
-        Fact.AGENT_ACTED: message.acted,
-        # Who stops the agent or refuses a call does not answer its question.
-        Fact.AGENT_ASKED: asked and not message.interrupted and not rejected,
-    }
-    return frozenset(fact for fact, holds in known.items() if holds)
+    facts = {Fact.AGENT_ACTED} if message.acted else set()
+    if message.interrupted:
+        facts.add(Fact.INTERRUPTED)
+    if message.kind is Kind.REJECTION:
+        facts.add(Fact.REJECTION)
+    # Who stops the agent or refuses a call does not answer its question.
+    elif not message.interrupted and message.said.rstrip().endswith(("?", "？")):
+        facts.add(Fact.AGENT_ASKED)
+    return frozenset(facts)
 
 
 def _attempts(

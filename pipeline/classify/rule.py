@@ -166,7 +166,9 @@ class Packs:
     def fold(self, text: str, lang: str) -> str:
         """The text as the language's patterns are written, at equal length."""
         table = self.folds.get(lang)
-        return text.translate(table) if table else text
+        if table is None or table.keys().isdisjoint(map(ord, text)):
+            return text
+        return text.translate(table)
 
     @cached_property
     def has_shadow(self) -> bool:

@@ -21,7 +21,7 @@ _CYRILLIC = regex.compile(r"\p{Cyrillic}")
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-_BEFORE_CHARS = 500
+_BEFORE_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def cut(text: str, latin: Latin, forced: str | None = None, before: str = "") ->
     `forced` gives every sentence one language. A sentence in Latin letters that has no clear vote
     follows the whole text, and that the person's words `before`.
     """
-    kana = bool(_KANA.search(text))
+    kana = not text.isascii() and bool(_KANA.search(text))
     found = []
     around: str | None = None
     for start, end in split(text):

@@ -3,16 +3,27 @@
 import hashlib
 import os
 import re
+from collections import Counter
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 
-from pipeline import __version__, clock, resources
-from pipeline.cases.rows import Correction, FileRow, MinedFile, RepoRow, TurnRow, file_key
+from pipeline import __version__, clock
+from pipeline.cases.rows import (
+    Correction,
+    FileRow,
+    MinedFile,
+    RepoRow,
+    ShadowHits,
+    TurnRow,
+    file_key,
+)
 from pipeline.classify import engine, objects
 from pipeline.classify.rule import Packs
 from pipeline.config import Config
 from pipeline.masking.inert import inert
 from pipeline.masking.masker import mask
+from pipeline.masking.stored import table_digest
 from pipeline.records import Finding, Message, Source, Turn
 from pipeline.transcripts.discover import TranscriptFile
 from pipeline.transcripts.history import paste_displays
@@ -75,6 +86,7 @@ class Miner:
                 seen=frozenset(transcript.seen),
                 repos=_repos(transcript.turns, places),
                 counts=transcript.counts,
+                shadows=self._shadows(transcript, findings),
             )
 
     def places(self, turns: Sequence[Turn]) -> dict[str, Repository]:
@@ -96,6 +108,25 @@ class Miner:
                 return None
         return engine.classify(self.packs, message(transcript, turn))
 
+    def _shadows(
+        self, transcript: Transcript, findings: dict[str, Finding | None]
+    ) -> tuple[ShadowHits, ...]:
+        """What rules on trial would have said of a person's words, by day."""
+        fired: Counter[tuple[date, str]] = Counter()
+        alone: Counter[tuple[date, str]] = Counter()
+        for turn in transcript.turns if self.packs.has_shadow else ():
+            if turn.source is not Source.HUMAN or turn.headless:
+                continue
+            verdict = findings[turn.key]
+            for found in engine.shadows(self.packs, message(transcript, turn)):
+                place = (clock.local_day(turn.at, self._config.timezone), found.rule_id)
+                fired[place] += 1
+                alone[place] += verdict is None or not verdict.decided
+        return tuple(
+            ShadowHits(day, rule, number, alone[day, rule])
+            for (day, rule), number in sorted(fired.items())
+        )
+
     def _row(
         self,
         transcript: Transcript,
@@ -116,7 +147,7 @@ class Miner:
             kind=turn.kind,
             row=turn.row,
             number=turn.number,
-            headless=turn.headless,
+            headless=turn.headless and not self._config.include_headless,
             fate=turn.fate,
             answered=turn.answered,
             interrupted=turn.interrupted,
@@ -143,12 +174,10 @@ class Miner:
 def settings_digest(packs: Packs, config: Config) -> str:
     """All that decides what a file says beside the file itself; a change makes it be read again."""
     digest = hashlib.sha256(packs.digest.encode())
-    for path in sorted((resources.folder("rules") / "mask").glob("*.toml")):
-        digest.update(path.read_bytes())
     rest = (
+        table_digest(),
         __version__,
         READER_VERSION,
-        config.timezone.key,
         config.include_headless,
         config.noticed,
         *config.exclude,
@@ -185,6 +214,7 @@ def _correction(
         said=mask(action.said if action else "").text,
         admitted=admitted,
         named=objects.is_named(packs, asked, finding),
+        masked_by=table_digest(),
     )
 
 

@@ -4,12 +4,15 @@ Reading and classifying a file is a pure function that is mapped over the files,
 in several; only this process writes.
 """
 
+import multiprocessing
 import os
 import resource
+import signal
 import sys
+import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -18,7 +21,7 @@ from statistics import median
 
 from pipeline import clock, resources
 from pipeline.cases import read, write
-from pipeline.cases.rows import MinedFile, file_key
+from pipeline.cases.rows import FileRow, MinedFile, file_key
 from pipeline.cases.store import Store
 from pipeline.classify import packs
 from pipeline.classify.rule import Packs
@@ -54,7 +57,6 @@ class Plan:
     jobs: int = 1
     rebuild: bool = False
     """Read unchanged files too."""
-    dry_run: bool = False
 
 
 def rule_folders(config: Config) -> tuple[Path, ...]:
@@ -68,21 +70,32 @@ def collect(store: Store, config: Config, plan: Plan, progress: Progress | None 
     summary = Summary(warnings=list(store.warnings))
     found = discover(config.claude_dirs)
     loaded = packs.load(rule_folders(config))
-    chosen = _choose(store, found, settings_digest(loaded, config), plan, summary)
-    if not plan.dry_run:
-        _read_all(store, config, loaded, chosen, plan, summary, now, progress)
-        write.set_present(store, [file_key(file.path) for file in found.files])
+    records = read.file_records(store)
+    chosen = _choose(records, found, settings_digest(loaded, config), plan, summary)
+    write.keep_zone(store, config.timezone)
+    _read_all(store, config, loaded, found.files, chosen, plan, summary, now, progress)
+    write.set_present(store, [file_key(file.path) for file in found.files])
     _passed_over(found, summary)
     summary.seconds = time.monotonic() - begun
     summary.peak_rss_mb = _peak_rss_mb()
     return summary
 
 
+def preview(store: Store | None, config: Config, plan: Plan) -> Summary:
+    """Which files `collect` would read. Writes nothing, so it needs no lock and no store."""
+    summary = Summary()
+    found = discover(config.claude_dirs)
+    settings = settings_digest(packs.load(rule_folders(config)), config)
+    records = read.file_records(store) if store else {}
+    summary.files["to_read"] = len(_choose(records, found, settings, plan, summary))
+    _passed_over(found, summary)
+    return summary
+
+
 def _choose(
-    store: Store, found: Found, settings: str, plan: Plan, summary: Summary
+    records: Mapping[str, FileRow], found: Found, settings: str, plan: Plan, summary: Summary
 ) -> list[TranscriptFile]:
     """Files whose record differs from what the directory says, within the window."""
-    records = read.file_records(store)
     chosen = []
     for file in found.files:
         summary.files["seen"] += 1
@@ -103,6 +116,7 @@ def _read_all(
     store: Store,
     config: Config,
     loaded: Packs,
+    files: Sequence[TranscriptFile],
     chosen: Sequence[TranscriptFile],
     plan: Plan,
     summary: Summary,
@@ -112,7 +126,6 @@ def _read_all(
     known = read.case_ids(store)
     total, done = sum(file.size for file in chosen), 0
     heard: dict[str, int] = {}
-    readable: list[TranscriptFile] = []
     batch: list[MinedFile] = []
     for file, mined in _mined(store, config, loaded, chosen, plan.jobs):
         done += file.size
@@ -123,7 +136,6 @@ def _read_all(
             if mined != UNREADABLE:
                 summary.warnings.append(f"a bug kept a transcript from being read: {mined}")
             continue
-        readable.append(file)
         batch.append(mined)
         if len(batch) == BATCH_FILES:
             write.put_files(store, batch, now)
@@ -134,11 +146,11 @@ def _read_all(
         for turn in mined.turns:
             if turn.source is not Source.HUMAN:
                 heard.setdefault(turn.key, 0)
-            elif config.include_headless or not turn.headless:
+            elif not turn.headless:
                 heard[turn.key] = heard.get(turn.key, 0) + 1
     if batch:
         write.put_files(store, batch, now)
-    _settle_originals(store, readable, now)
+    _settle_originals(store, files, now)
     if not config.include_headless:
         write.flag_scripts(store, SCRIPT_SESSIONS, now)
     _sum_up(store, heard, known, summary)
@@ -172,7 +184,17 @@ _worker: Miner
 
 def _start_worker(config: Config, folders: dict[str, Repository]) -> None:
     global _worker
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _worker = Miner(packs.load(rule_folders(config)), config, Repositories(folders))
+
+
+def _end_with_parent() -> None:
+    """Workers share the lock of a run: were it killed, they would hold it for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _mine_in_worker(file: TranscriptFile) -> MinedFile | str:
@@ -190,12 +212,10 @@ def _mine(miner: Miner, file: TranscriptFile) -> MinedFile | str:
         return f"{type(error).__name__} at {Path(place.filename).name}:{place.lineno}"
 
 
-def _settle_originals(store: Store, readable: Sequence[TranscriptFile], now: datetime) -> None:
+def _settle_originals(store: Store, files: Sequence[TranscriptFile], now: datetime) -> None:
     """Where files share turns, finds out which one is the original."""
-    paths = {file_key(file.path): file.path for file in readable}
-    found = discover({file.root for file in readable})
-    paths |= {file_key(file.path): file.path for file in found.files}
-    for group in write.shared_files(store, [file_key(file.path) for file in readable]):
+    paths = {file_key(file.path): file.path for file in files}
+    for group in write.unsettled_files(store, paths):
         own = oldest_own([paths[key] for key in group if key in paths])
         times = {file_key(path): write.microseconds(at) for path, at in own.items()}
         write.set_own(store, {key: times.get(key) for key in group}, now)
@@ -256,9 +276,15 @@ def _passed_over(found: Found, summary: Summary) -> None:
 
 
 def _peak_rss_mb() -> int:
-    """Kilobytes on Linux, bytes on macOS."""
+    """Of this program: what getrusage tells on Linux includes the process that started it."""
+    try:
+        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) >> 10
+    except (OSError, ValueError, IndexError):
+        pass
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak // (1 << 20 if sys.platform == "darwin" else 1 << 10)
+    return peak >> (20 if sys.platform == "darwin" else 10)
 
 
 def default_jobs() -> int:

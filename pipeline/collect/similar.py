@@ -37,10 +37,9 @@ def _words(text: str) -> list[str]:
 
 
 def _alike(a: list[str], b: list[str]) -> bool:
-    """Two cheap upper bounds before the comparison itself."""
+    """Two cheap upper bounds before the comparison itself. Words that both have, but in another
+    order, turn a sentence round: then it is not the same."""
     matcher = SequenceMatcher(None, a, b, autojunk=False)
-    return (
-        matcher.real_quick_ratio() >= SIMILAR_RATIO
-        and matcher.quick_ratio() >= SIMILAR_RATIO
-        and matcher.ratio() >= SIMILAR_RATIO
-    )
+    if matcher.real_quick_ratio() < SIMILAR_RATIO or matcher.quick_ratio() < SIMILAR_RATIO:
+        return False
+    return matcher.ratio() == matcher.quick_ratio()

@@ -6,17 +6,18 @@ from typing import Any
 from pipeline.cases import read
 from pipeline.cases.store import open_reader
 from pipeline.commands.context import Context
+from pipeline.masking.inert import inert
 from pipeline.records import Case, CaseType, Source
 
 
 def run(context: Context, args: Namespace) -> int:
     """One case a line, newest first; an array with `--json`."""
     wanted = read.Wanted(
-        repo=args.repo,
+        repo=inert(args.repo) if args.repo is not None else None,
         type=CaseType(args.type) if args.type else None,
         source=Source(args.source) if args.source else None,
         since=args.since,
-        query=args.query or "",
+        query=inert(args.query or ""),
         hidden=args.all,
     )
     with open_reader(context.config.local_cases) as store:

@@ -6,12 +6,11 @@ from argparse import Namespace
 from typing import Any
 
 from pipeline.classify import engine, packs
+from pipeline.classify.labelled import KINDS
 from pipeline.classify.rule import Packs
 from pipeline.collect.run import rule_folders
 from pipeline.commands.context import Context
 from pipeline.records import Kind, Message
-
-_KINDS = {"message": Kind.TYPED, "queued": Kind.QUEUED, "reject_feedback": Kind.REJECTION}
 
 
 def run(context: Context, args: Namespace) -> int:
@@ -21,7 +20,7 @@ def run(context: Context, args: Namespace) -> int:
     for line in sys.stdin.buffer:
         verdict = _verdict(loaded, line, args.lang)
         bad += "error" in verdict
-        context.screen.out.write(json.dumps(verdict, ensure_ascii=False) + "\n")
+        context.screen.record(verdict)
     if bad:
         context.screen.warn(f"{bad} lines hold no message with a `text`; see `error` in the output")
     return 0
@@ -52,7 +51,7 @@ def _message(data: dict[str, Any], lang: str | None) -> Message:
         raise TypeError("text")
     return Message(
         text=text,
-        kind=_KINDS.get(data.get("kind", "message"), Kind.TYPED),
+        kind=KINDS.get(data.get("kind", "message"), Kind.TYPED),
         interrupted=data.get("interrupted") is True,
         previous=str(data.get("prev_user") or ""),
         said=str(data.get("prev_assistant") or ""),

@@ -2,15 +2,18 @@
 
 import json
 from argparse import Namespace
+from pathlib import Path
 
 from pipeline import clock
-from pipeline.cases.store import open_writer
-from pipeline.collect.run import Plan, collect
+from pipeline.cases.export import write_nightly
+from pipeline.cases.store import open_reader
+from pipeline.collect.run import Plan, collect, preview
 from pipeline.collect.summary import Summary
 from pipeline.commands.context import Context
+from pipeline.commands.writing import writing
 from pipeline.config import Config
 from pipeline.errors import NotBuiltError, UsageError
-from pipeline.files import lock, private_dir, write_private
+from pipeline.files import private_dir, write_private
 from pipeline.screen import Screen
 
 
@@ -20,19 +23,8 @@ def run(context: Context, args: Namespace) -> int:
     if args.jobs < 1:
         raise UsageError("--jobs must be 1 or more", "leave it out to use one process")
     start, _ = clock.window(args.days, args.since, args.until, config.timezone, clock.now())
-    plan = Plan(start, args.jobs, args.rebuild, context.dry_run)
-    private_dir(config.local_cases)
-    with lock(config.local_cases / "lock"), open_writer(config.local_cases) as store:
-        with context.screen.progress("reading") as progress:
-            summary = collect(store, config, plan, progress)
-    if not context.dry_run:
-        remember(config, summary)
-    if context.json:
-        context.screen.document(summary.as_json())
-    else:
-        report(context.screen, summary, config)
-    for warning in summary.warnings:
-        context.screen.warn(warning)
+    summary = gather(context, Plan(start, args.jobs, args.rebuild))
+    conclude(context, summary)
     if args.llm or args.propose:
         asked = " and ".join(f"--{name}" for name in ("llm", "propose") if getattr(args, name))
         raise NotBuiltError(
@@ -40,6 +32,31 @@ def run(context: Context, args: Namespace) -> int:
             "leave the flag out; see CHANGELOG.md for what there is",
         )
     return 0
+
+
+def gather(context: Context, plan: Plan, folder: Path | None = None) -> Summary:
+    """Collects, or with --dry-run looks what there is to collect. `folder`: export there then."""
+    config = context.config
+    if context.dry_run:
+        with open_reader(config.local_cases) as known:
+            return preview(known, config, plan)
+    with writing(config) as store:
+        with context.screen.progress("reading") as progress:
+            summary = collect(store, config, plan, progress)
+        if folder is not None:
+            write_nightly(store, folder, clock.now())
+    remember(config, summary)
+    return summary
+
+
+def conclude(context: Context, summary: Summary) -> None:
+    """Prints the summary and what is to be warned of."""
+    if context.json:
+        context.screen.document(summary.as_json())
+    else:
+        report(context.screen, summary, context.config)
+    for warning in summary.warnings:
+        context.screen.warn(warning)
 
 
 def remember(config: Config, summary: Summary) -> None:
@@ -58,6 +75,7 @@ def report(screen: Screen, summary: Summary, config: Config) -> None:
     screen.line(
         f"files: {files['seen']} seen, {files['read']} read, {files['unchanged']} unchanged"
         + (f", {files['outside']} outside the window" if files["outside"] else "")
+        + (f", {files['to_read']} to be read" if "to_read" in files else "")
     )
     screen.line(
         f"lines: {counts.lines} = {counts.human_lines} with a person's words"

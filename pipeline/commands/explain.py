@@ -1,5 +1,6 @@
 """`explain`: why a text or a stored case got its verdict, and where its line stands."""
 
+import os
 import sys
 from argparse import Namespace
 from typing import Any
@@ -8,6 +9,7 @@ from pipeline.cases import read
 from pipeline.cases.rows import file_key
 from pipeline.cases.store import open_reader
 from pipeline.classify import engine, packs
+from pipeline.classify.engine import WHOLE_CHARS
 from pipeline.classify.rule import Packs
 from pipeline.classify.trace import Trace
 from pipeline.collect.mine import Miner, message
@@ -17,7 +19,7 @@ from pipeline.commands.context import Context
 from pipeline.commands.lookup import one_case
 from pipeline.errors import SourceError, UsageError
 from pipeline.masking.masker import mask
-from pipeline.records import Case, Message
+from pipeline.records import Case, Message, Source
 from pipeline.screen import Screen
 from pipeline.transcripts.discover import discover
 from pipeline.transcripts.reader import open_transcript
@@ -30,7 +32,8 @@ def run(context: Context, args: Namespace) -> int:
         raise UsageError("give a text, or --case ID", 'as in: twice-told explain "not that one"')
     loaded = packs.load(rule_folders(context.config))
     if args.text is not None:
-        text = sys.stdin.read() if args.text == "-" else args.text
+        raw = sys.stdin.buffer.read() if args.text == "-" else os.fsencode(args.text)
+        text = raw.decode("utf-8", "replace")
         asked = Message(text, lang=args.lang)
         _show(context, engine.trace(loaded, asked), asked, {})
         return 0
@@ -95,6 +98,7 @@ def _trace(trace: Trace, asked: Message) -> dict[str, Any]:
         "span": finding.span if finding else None,
         "why": trace.why.value,
         "question": trace.question,
+        "facts": list(trace.facts),
         "signals": list(trace.signals),
         "blanked": [{"what": str(blank.kind), "span": blank.span} for blank in trace.blanks],
         "sentences": [
@@ -154,7 +158,11 @@ def _print(screen: Screen, trace: Trace, asked: Message) -> None:
         )
         if attempt.tried:
             screen.line(f"    exclusions tried: {', '.join(attempt.tried)}")
+    if trace.facts:
+        screen.line(f"  known of the turn: {', '.join(trace.facts)}")
     for signal in trace.signals:
         screen.line(f"  signal: {signal}")
+    if len(asked.text.strip()) > WHOLE_CHARS and asked.source is Source.HUMAN:
+        screen.line(f"  over {WHOLE_CHARS} characters: only its first sentence can decide")
     if trace.question:
         screen.line("  ends with a question mark: only violated-instruction, or other, can stand")

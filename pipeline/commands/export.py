@@ -4,7 +4,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from pipeline import clock
-from pipeline.cases import export, read, write
+from pipeline.cases import export, read
 from pipeline.cases.store import FILE_NAME, open_reader, open_writer
 from pipeline.commands.context import Context
 from pipeline.errors import PipelineError, StoreError, UsageError
@@ -29,7 +29,7 @@ def save(context: Context, args: Namespace) -> int:
 
 def restore(context: Context, args: Namespace) -> int:
     """Puts an export in the place of the store; what people decided since then stands."""
-    rows = export.read(args.file)
+    rows = export.read(Path("/dev/stdin") if str(args.file) == "-" else args.file)
     cases = sum(row[0] == "cases" for row in rows)
     if context.dry_run:
         context.screen.line(f"would restore {cases} cases")
@@ -37,15 +37,16 @@ def restore(context: Context, args: Namespace) -> int:
     folder = private_dir(context.config.local_cases)
     with lock(folder / "lock"):
         newer = _decisions(context, folder)
-        aside = _set_aside(folder)
+        fresh = folder / f"{FILE_NAME}.restoring"
         try:
-            with open_writer(folder) as store:
-                export.restore(store, rows)
-                export.overrule(store, newer)
-                write.bury(store)
+            _remove(fresh)
+            with open_writer(folder, fresh.name) as store:
+                export.restore(store, rows, newer)
         except PipelineError:
-            _put_back(folder, aside)
+            _remove(fresh)
             raise
+        aside = _set_aside(folder)
+        fresh.replace(folder / FILE_NAME)
     if context.json:
         context.screen.document({"cases": cases, "set_aside": [path.name for path in aside]})
     else:
@@ -55,32 +56,37 @@ def restore(context: Context, args: Namespace) -> int:
 
 
 def _decisions(context: Context, folder: Path) -> list[list[object]]:
-    """What the present store knows of people's decisions; nothing when it is damaged or missing."""
+    """People's decisions as the present store knows them, or all exports when it is damaged."""
     try:
         with open_reader(folder) as store:
             if store is None:
-                return []
+                return export.decisions_in(folder / "exports")
             if read.case_ids(store) and not context.yes:
                 raise UsageError(
                     "there is a store with cases already",
                     "say --yes to put the export in its place",
                 )
-            return export.decisions(store)
+            return export.decisions(export.rows(store))
     except StoreError:
-        return []
+        return export.decisions_in(folder / "exports")
 
 
 def _set_aside(folder: Path) -> list[Path]:
-    stamp = f"{clock.now():%Y%m%dT%H%M%SZ}"
-    return [
-        path.rename(path.with_name(f"{path.name}.replaced-{stamp}"))
-        for path in (folder / FILE_NAME, folder / f"{FILE_NAME}.wal")
-        if path.exists()
-    ]
+    """Keeps the old store under another name; a second one, so that a store is always there."""
+    path, log = folder / FILE_NAME, folder / f"{FILE_NAME}.wal"
+    aside = path.with_name(f"{path.name}.replaced-{clock.now():%Y%m%dT%H%M%S%fZ}")
+    kept = []
+    if path.exists():
+        try:
+            aside.hardlink_to(path)
+        except OSError:
+            path.rename(aside)
+        kept.append(aside)
+    if log.exists():
+        kept.append(log.rename(aside.with_name(f"{aside.name}.wal")))
+    return kept
 
 
-def _put_back(folder: Path, aside: list[Path]) -> None:
-    for path in (folder / FILE_NAME, folder / f"{FILE_NAME}.wal"):
-        path.unlink(missing_ok=True)
-    for path in aside:
-        path.rename(path.with_name(path.name.partition(".replaced-")[0]))
+def _remove(path: Path) -> None:
+    for left in (path, path.with_name(f"{path.name}.wal")):
+        left.unlink(missing_ok=True)

@@ -39,5 +39,5 @@ def _lines(context: Context) -> int:
             answer = {"text": masked, "found": list(found)}
         except (ValueError, KeyError, TypeError, RecursionError):
             answer = {"text": "", "found": ["not-a-line"]}
-        context.screen.out.write(json.dumps(answer, ensure_ascii=False) + "\n")
+        context.screen.record(answer)
     return 0

@@ -1,11 +1,13 @@
-"""`rules list`, `rules check`, `rules eval`."""
+"""`rules list`, `rules check`, `rules table`, `rules eval`."""
 
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from pipeline.classify import check, evaluate, packs
-from pipeline.classify.evaluate import Judged, Ratio, Score
+from pipeline import resources
+from pipeline.classify import check, evaluate, labelled, packs, tally
+from pipeline.classify.evaluate import By, Judged, Score
+from pipeline.classify.ratio import Ratio
 from pipeline.collect.run import rule_folders
 from pipeline.commands.context import Context
 from pipeline.errors import UsageError
@@ -16,12 +18,14 @@ SHOWN_CHARS = 120
 
 def run(context: Context, args: Namespace) -> int:
     """Dispatches on the word behind `rules`."""
-    if args.action != "eval" and args.file is not None:
+    if args.action in ("list", "check") and args.file is not None:
         raise UsageError(f"`rules {args.action}` takes no file", "see `twice-told rules --help`")
     if args.action == "list":
         return _list(context)
     if args.action == "check":
         return _check(context)
+    if args.action == "table":
+        return _table(context, args.file)
     if args.file is None:
         raise UsageError("`rules eval` needs a file of labelled messages", "see rules --help")
     return _evaluate(context, args)
@@ -37,6 +41,25 @@ def _list(context: Context) -> int:
         context.screen.document([dict(zip(names, row, strict=True)) for row in rows])
     else:
         context.screen.table(("rule", "type", "status", "what it says"), rows, styled=1)
+    return 0
+
+
+def _table(context: Context, file: str | None) -> int:
+    """The shipped packs alone: the table belongs to the project, not to anybody's home."""
+    shipped = packs.load([resources.folder("rules")])
+    if file is None:
+        head, *body = tally.rows(shipped)
+        if context.json:
+            context.screen.document([dict(zip(head, row, strict=True)) for row in body])
+        else:
+            context.screen.table(head, body)
+        return 0
+    path = Path(file)
+    try:
+        document = path.read_text(encoding="utf-8")
+        path.write_text(tally.replaced(document, shipped), encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be rewritten: {error}", "name docs/rules.md") from error
     return 0
 
 
@@ -57,10 +80,13 @@ def _check(context: Context) -> int:
 
 
 def _evaluate(context: Context, args: Namespace) -> int:
-    rows = evaluate.read(Path(args.file))
-    result = evaluate.evaluate(
-        packs.load(rule_folders(context.config)), rows, args.by == "author", args.leave_out
+    rows = labelled.choose(
+        labelled.read(Path(args.file)),
+        only=_codes(args.lang),
+        skipped=_codes(args.skip_lang),
+        leave_out=args.leave_out,
     )
+    result = evaluate.evaluate(packs.load(rule_folders(context.config)), rows, By(args.by))
     scores = [*result.groups, result.total]
     if context.json:
         context.screen.document([_score(score) for score in scores])
@@ -79,12 +105,14 @@ def _evaluate(context: Context, args: Namespace) -> int:
     )  # fmt: skip
     context.screen.line()
     context.screen.table(
-        ("type", "precision", "recall"),
+        ("group", "type", "precision", "recall"),
         [
-            (kind.value, _ratio(score.precision), _ratio(score.recall))
-            for kind, score in result.total.types.items()
+            (score.name, kind.value, _ratio(part.precision), _ratio(part.recall))
+            for score in (scores if args.by == "lang" else [result.total])
+            for kind, part in score.types.items()
+            if part.precision.whole or part.recall.whole
         ],
-        styled=0,
+        styled=1,
     )
     for wanted, name, judged in (
         (args.misses, "missed", result.misses),
@@ -93,6 +121,10 @@ def _evaluate(context: Context, args: Namespace) -> int:
         if wanted:
             _rows(context, name, judged)
     return 0
+
+
+def _codes(given: str | None) -> list[str]:
+    return given.split(",") if given else []
 
 
 def _rows(context: Context, name: str, judged: tuple[Judged, ...]) -> None:

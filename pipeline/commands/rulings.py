@@ -4,21 +4,20 @@ import sys
 from argparse import Namespace
 
 from pipeline import clock
-from pipeline.cases import export, read, rulings
-from pipeline.cases.store import open_writer
+from pipeline.cases import rulings
+from pipeline.cases.store import open_reader
 from pipeline.commands.context import Context
 from pipeline.commands.lookup import one_case
+from pipeline.commands.writing import writing
 from pipeline.errors import UsageError
-from pipeline.files import lock, private_dir
-from pipeline.records import CaseType
+from pipeline.records import Case, CaseType
 
 
 def dismiss(context: Context, args: Namespace) -> int:
     """Marks one case as wrong."""
-    folder = private_dir(context.config.local_cases)
-    with lock(folder / "lock"), open_writer(folder) as store:
-        case = one_case(store, args.id)
-        if not context.dry_run:
+    case = _found(context, args.id)
+    if not context.dry_run:
+        with writing(context.config) as store:
             rulings.dismiss(store, case.id, clock.now())
     _said(context, case.id, "dismissed", f"counts against {case.rule_id}")
     return 0
@@ -26,10 +25,9 @@ def dismiss(context: Context, args: Namespace) -> int:
 
 def retype(context: Context, args: Namespace) -> int:
     """Gives one case another type."""
-    folder = private_dir(context.config.local_cases)
-    with lock(folder / "lock"), open_writer(folder) as store:
-        case = one_case(store, args.id)
-        if not context.dry_run:
+    case = _found(context, args.id)
+    if not context.dry_run:
+        with writing(context.config) as store:
             rulings.retype(store, case.id, CaseType(args.type), clock.now())
     _said(context, case.id, "retyped", f"{case.type.value} → {args.type}")
     return 0
@@ -39,21 +37,27 @@ def forget(context: Context, args: Namespace) -> int:
     """Removes one case, or all, from store and exports, and writes both anew."""
     if args.all == (args.id is not None):
         raise UsageError("name one case, or give --all", "`twice-told cases` lists the ids")
-    folder = private_dir(context.config.local_cases)
-    with lock(folder / "lock"):
-        with open_writer(folder) as store:
-            ids = sorted(read.case_ids(store)) if args.all else [one_case(store, args.id).id]
-            if context.dry_run or not _agreed(context, len(ids)):
-                _said(context, args.id or "all", "kept", f"{len(ids)} would be forgotten")
-                return 0
-            number = rulings.forget(store, ids)
-        export.forget_in(folder / "exports", frozenset(ids), clock.now())
-        rulings.compact(folder)
+    with open_reader(context.config.local_cases) as known:
+        if args.all:
+            ids = rulings.kept_ids(known) if known else []
+        else:
+            ids = [one_case(known, args.id).id]
+    if context.dry_run or not _agreed(context, len(ids)):
+        _said(context, args.id or "all", "kept", f"{len(ids)} would be forgotten")
+        return 0
+    with writing(context.config) as store:
+        number = rulings.forget(store, rulings.kept_ids(store) if args.all else ids)
     _said(
         context, args.id or "all", "forgotten",
         f"{number} removed from store and exports; Claude Code's own transcripts are untouched",
     )  # fmt: skip
     return 0
+
+
+def _found(context: Context, text: str) -> Case:
+    """Looked up first, so that a wrong id neither waits for the lock nor makes a store."""
+    with open_reader(context.config.local_cases) as store:
+        return one_case(store, text)
 
 
 def _agreed(context: Context, number: int) -> bool:

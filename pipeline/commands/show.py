@@ -48,7 +48,7 @@ def parse_bundle(text: str | None, hidden: bool) -> read.Wanted:
 
 
 def _bundles(context: Context, store: Store, wanted: read.Wanted) -> None:
-    bundles = read.bundles(store, wanted)
+    bundles = read.bundles(store, wanted.hidden)
     if context.json:
         context.screen.document(
             [asdict(b) | {"first": str(b.first), "last": str(b.last)} for b in bundles]

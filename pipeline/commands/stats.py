@@ -39,6 +39,10 @@ def _figures(store: Store) -> dict[str, Any]:
             }
             for week, turns, cases in read.by_week(store)
         ],
+        "shadow_rules": [
+            {"rule_id": rule, "fired": fired, "alone": alone}
+            for rule, fired, alone in read.shadow_rules(store)
+        ],
         "rules": [
             asdict(rule) | {"not_dismissed": _rate(rule.cases - rule.dismissed, rule.cases)}
             for rule in read.by_rule(store)
@@ -76,3 +80,9 @@ def _print(screen: Screen, figures: dict[str, Any]) -> None:
             for r in figures["rules"][:RULES]
         ],
     )
+    if figures["shadow_rules"]:
+        screen.line()
+        screen.table(
+            ("rule on trial", "fired", "where no other decided"),
+            [(r["rule_id"], str(r["fired"]), str(r["alone"])) for r in figures["shadow_rules"]],
+        )

@@ -40,6 +40,14 @@ def _day(text: str) -> Any:
     return parse_day(text)
 
 
+def count(text: str) -> int:
+    """Named as a wrong value is reported."""
+    number = int(text)
+    if not 0 <= number < 1 << 31:
+        raise ValueError
+    return number
+
+
 GLOBAL = (
     arg("--json", action="store_true", help="one JSON document on standard output"),
     arg("--home", type=Path, metavar="DIR", help="where cases, settings and ledger live"),
@@ -97,7 +105,7 @@ _ALL = (
         (
             arg("bundle", nargs="?", metavar="REPO[/TYPE]", help="as `show` lists them"),
             arg("--full", action="store_true", help="whole texts, and what the agent said"),
-            arg("--limit", type=int, metavar="N", default=20, help="at most so many (20)"),
+            arg("--limit", type=count, metavar="N", default=20, help="at most so many (20)"),
             arg("--all", action="store_true", help="doubtful and dismissed ones too"),
         ),
         "show",
@@ -223,18 +231,26 @@ _ALL = (
         "List, check and measure the rule packs.",
         ("twice-told rules list", "twice-told rules eval labelled.jsonl --false-alarms"),
         (
-            arg("action", choices=["list", "check", "eval"], help="what to do"),
+            arg("action", choices=["list", "check", "table", "eval"], help="what to do"),
             arg(
                 "file",
                 nargs="?",
                 metavar="FILE",
-                help="eval: JSON Lines of id, lang, text, label, and if known author, kind,"
-                " interrupted, prev_user, prev_assistant, sure",
+                help="table: a document whose table is made anew; eval: JSON Lines of id, lang,"
+                " text, label, and if known author, kind, interrupted, prev_user, prev_assistant,"
+                " sure",
             ),
             arg("--misses", action="store_true", help="eval: print corrections not decided"),
             arg("--false-alarms", action="store_true", help="eval: print what was wrongly taken"),
-            arg("--by", choices=["lang", "author"], default="lang", help="eval: how to group"),
+            arg(
+                "--by",
+                choices=["lang", "author", "without-author"],
+                default="lang",
+                help="eval: how to group; without-author leaves out each author in turn",
+            ),
             arg("--leave-out", metavar="AUTHOR", help="eval: without this author's messages"),
+            arg("--lang", metavar="L,L", help="eval: messages in these languages alone"),
+            arg("--skip-lang", metavar="L,L", help="eval: without messages in these languages"),
         ),
         "rules",
     ),
