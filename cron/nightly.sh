@@ -90,7 +90,7 @@ code=$(
     {
         "$python" -P -m pipeline nightly --quiet --no-color --home "$home" "$@" 2>&1 3>&-
         echo $? >&3
-    } >>"$log"
+    } | tail -c 65536 >>"$log"
 )
 case $code in
     0) say "the night ended well" ;;

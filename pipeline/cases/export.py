@@ -24,8 +24,8 @@ from pipeline.masking.masker import recheck
 FORMAT = 1
 KEEP = 7
 TABLES = (
-    "files", "turns", "cases", "heard", "shadow_hits", "repos", "folders", "rulings", "verdicts",
-    "runs", "tombstones", "meta",
+    "files", "turns", "cases", "heard", "shadow_hits", "showings", "repos", "folders", "trees",
+    "rulings", "verdicts", "runs", "tombstones", "meta",
 )  # fmt: skip
 _WORDS = frozenset({"text", "gist", "said", "shown"})
 _ID_AT = {"turns": 3, "cases": 1, "heard": 2, "rulings": 1, "verdicts": 1}

@@ -65,6 +65,25 @@ def known_folders(store: Store) -> dict[str, tuple[str, str]]:
     return {folder: (repo, name) for folder, repo, name in rows}
 
 
+def working_trees(store: Store) -> list[tuple[str, str]]:
+    """Key of each known working tree and the name of its repository."""
+    return store.rows(
+        "SELECT t.key, r.name FROM trees AS t JOIN repos AS r ON r.key = t.repo ORDER BY t.key"
+    )
+
+
+def repo_name(store: Store, key: str) -> str | None:
+    """The name of a repository, None when nothing was ever heard there."""
+    rows = store.rows("SELECT name FROM repos WHERE key = ?", [key])
+    return str(rows[0][0]) if rows else None
+
+
+def collected_at(store: Store) -> datetime | None:
+    """When the transcripts were read last."""
+    rows = store.rows("SELECT value FROM meta WHERE name = 'collected_us'")
+    return _EPOCH + timedelta(microseconds=int(rows[0][0])) if rows else None
+
+
 def case_ids(store: Store) -> set[str]:
     """The ids of all cases."""
     return {row[0] for row in store.rows("SELECT id FROM cases")}
@@ -223,6 +242,12 @@ def shadow_rules(store: Store) -> list[tuple[str, int, int]]:
         "SELECT rule_id, sum(fired)::BIGINT, sum(alone)::BIGINT FROM shadow_hits"
         " GROUP BY rule_id ORDER BY sum(fired) DESC, rule_id"
     )
+
+
+def showings(store: Store) -> dict[str, int]:
+    """How often the agent was shown corrections, by the transcripts' own rows; forks count once."""
+    rows = store.rows("SELECT count(DISTINCT uuid), count(DISTINCT session) FROM showings")
+    return {"times": rows[0][0], "sessions": rows[0][1]}
 
 
 def tally(store: Store) -> dict[str, dict[str, int]]:

@@ -87,6 +87,8 @@ class RepoRow:
     base_name: str
     folders: tuple[str, ...]
     """Folder keys."""
+    trees: tuple[str, ...] = ()
+    """Keys of its working trees on this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,15 @@ class ShadowHits:
 
 
 @dataclass(frozen=True, slots=True)
+class Showing:
+    """Our own text, as a transcript tells that the agent got it."""
+
+    uuid: str
+    session: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class MinedFile:
     """One file, read, classified and masked."""
 
@@ -111,6 +122,7 @@ class MinedFile:
     repos: tuple[RepoRow, ...]
     counts: Counts
     shadows: tuple[ShadowHits, ...] = ()
+    showings: tuple[Showing, ...] = ()
 
 
 def case_id(key: str) -> str:

@@ -74,7 +74,17 @@ def m001_tables(con: duckdb.DuckDBPyConnection) -> None:
     con.execute("CREATE TABLE meta (name VARCHAR PRIMARY KEY, value VARCHAR NOT NULL)")
 
 
-MIGRATIONS: tuple[Callable[[duckdb.DuckDBPyConnection], None], ...] = (m001_tables,)
+def m002_hook(con: duckdb.DuckDBPyConnection) -> None:
+    """Working trees for which the hook has a file; showings that transcripts tell of."""
+    con.execute("CREATE TABLE trees (key VARCHAR PRIMARY KEY, repo VARCHAR NOT NULL)")
+    con.execute("""
+        CREATE TABLE showings (
+            file VARCHAR NOT NULL, uuid VARCHAR NOT NULL, session VARCHAR NOT NULL,
+            at_us BIGINT NOT NULL, PRIMARY KEY (file, uuid)
+        )""")
+
+
+MIGRATIONS: tuple[Callable[[duckdb.DuckDBPyConnection], None], ...] = (m001_tables, m002_hook)
 
 
 def is_ready(con: duckdb.DuckDBPyConnection) -> bool:

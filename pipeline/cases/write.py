@@ -32,7 +32,7 @@ def put_files(store: Store, batch: Sequence[MinedFile], now: datetime) -> None:
     with store.transaction():
         for repo in {repo.key: repo for mined in batch for repo in mined.repos}.values():
             _put_repo(store, repo)
-        _put_folders(store, [repo for mined in batch for repo in mined.repos])
+        _put_places(store, [repo for mined in batch for repo in mined.repos])
         buried = buried_keys(store, [turn.key for mined in batch for turn in mined.turns])
         turns = [
             (mined.file.key, turn)
@@ -43,7 +43,7 @@ def put_files(store: Store, batch: Sequence[MinedFile], now: datetime) -> None:
         stale = _delete_standing(store, batch)
         _insert(store, turns)
         _put_records(store, [mined.file for mined in batch])
-        _put_shadows(store, batch)
+        _put_tallies(store, batch)
         refresh(store, {*stale, *(turn.key for _, turn in turns)}, now)
 
 
@@ -55,15 +55,18 @@ def _put_repo(store: Store, repo: RepoRow) -> None:
     store.con.execute("INSERT INTO repos VALUES (?, ?, ?)", [repo.key, name, repo.base_name])
 
 
-def _put_folders(store: Store, repos: Sequence[RepoRow]) -> None:
-    """The last word on a folder counts: a repository can move into it."""
-    places = {folder: repo.key for repo in repos for folder in repo.folders}
-    if places:
-        store.con.execute(
-            "INSERT INTO folders SELECT unnest(?), unnest(?)"
-            " ON CONFLICT DO UPDATE SET repo = excluded.repo",
-            [list(places), list(places.values())],
-        )
+def _put_places(store: Store, repos: Sequence[RepoRow]) -> None:
+    """Folders and working trees. The last word on one counts: a repository can move into it."""
+    for table, places in (
+        ("folders", {folder: repo.key for repo in repos for folder in repo.folders}),
+        ("trees", {tree: repo.key for repo in repos for tree in repo.trees}),
+    ):
+        if places:
+            store.con.execute(
+                f"INSERT INTO {table} SELECT unnest(?), unnest(?)"
+                " ON CONFLICT DO UPDATE SET repo = excluded.repo",
+                [list(places), list(places.values())],
+            )
 
 
 def _delete_standing(store: Store, batch: Sequence[MinedFile]) -> list[str]:
@@ -141,19 +144,25 @@ def _put_records(store: Store, files: Sequence[FileRow]) -> None:
     )
 
 
-def _put_shadows(store: Store, batch: Sequence[MinedFile]) -> None:
-    """What rules on trial would have said, counted anew for each file."""
+def _put_tallies(store: Store, batch: Sequence[MinedFile]) -> None:
+    """What a file tells beside its turns is counted anew with every reading of it."""
     files = [mined.file.key for mined in batch]
-    store.con.execute("DELETE FROM shadow_hits WHERE file IN (SELECT unnest(?))", [files])
-    rows = [
+    hits = [
         (mined.file.key, hit.day, hit.rule_id, hit.fired, hit.alone)
         for mined in batch
         for hit in mined.shadows
     ]
-    if rows:
-        columns = [list(column) for column in zip(*rows, strict=True)]
-        places = ", ".join("unnest(?)" for _ in columns)
-        store.con.execute(f"INSERT INTO shadow_hits SELECT {places}", columns)
+    shown = {
+        (mined.file.key, showing.uuid, showing.session, microseconds(showing.at))
+        for mined in batch
+        for showing in mined.showings
+    }
+    for table, rows in (("shadow_hits", hits), ("showings", sorted(shown))):
+        store.con.execute(f"DELETE FROM {table} WHERE file IN (SELECT unnest(?))", [files])
+        if rows:
+            columns = [list(column) for column in zip(*rows, strict=True)]
+            places = ", ".join("unnest(?)" for _ in columns)
+            store.con.execute(f"INSERT INTO {table} SELECT {places}", columns)
 
 
 def refresh(store: Store, keys: Iterable[str], now: datetime) -> None:
@@ -274,6 +283,12 @@ def keep_zone(store: Store, zone: ZoneInfo) -> None:
                 f"UPDATE {table} SET day = days.day FROM days WHERE days.at_us = {table}.at_us"
             )
         store.con.execute("INSERT OR REPLACE INTO meta VALUES ('zone', ?)", [zone.key])
+
+
+def note_collected(store: Store, at: datetime) -> None:
+    """When the transcripts were read last: the hook tells when that is long ago."""
+    value = str(microseconds(at))
+    store.con.execute("INSERT OR REPLACE INTO meta VALUES ('collected_us', ?)", [value])
 
 
 def put_run(store: Store, at: datetime, lines: int, turns: int, new_cases: int) -> None:

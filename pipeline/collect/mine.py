@@ -15,6 +15,7 @@ from pipeline.cases.rows import (
     MinedFile,
     RepoRow,
     ShadowHits,
+    Showing,
     TurnRow,
     file_key,
 )
@@ -87,6 +88,10 @@ class Miner:
                 repos=_repos(transcript.turns, places),
                 counts=transcript.counts,
                 shadows=self._shadows(transcript, findings),
+                showings=tuple(
+                    Showing(inert(uuid), inert(session), at)
+                    for uuid, session, at in transcript.showings
+                ),
             )
 
     def places(self, turns: Sequence[Turn]) -> dict[str, Repository]:
@@ -230,7 +235,9 @@ def _repos(turns: Sequence[Turn], places: dict[str, Repository]) -> tuple[RepoRo
         if places[turn.key].certain:
             known.add(folder_key(turn.cwd))
     return tuple(
-        RepoRow(place.key, place.base_name, tuple(sorted(known)))
+        RepoRow(
+            place.key, place.base_name, tuple(sorted(known)), (place.tree,) if place.tree else ()
+        )
         for place, known in folders.items()
     )
 

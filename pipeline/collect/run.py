@@ -74,6 +74,7 @@ def collect(store: Store, config: Config, plan: Plan, progress: Progress | None 
     chosen = _choose(records, found, settings_digest(loaded, config), plan, summary)
     write.keep_zone(store, config.timezone)
     _read_all(store, config, loaded, found.files, chosen, plan, summary, now, progress)
+    write.note_collected(store, now)
     write.set_present(store, [file_key(file.path) for file in found.files])
     _passed_over(found, summary)
     summary.seconds = time.monotonic() - begun

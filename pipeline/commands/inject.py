@@ -2,6 +2,7 @@
 
 import os
 from argparse import Namespace
+from pathlib import Path
 
 from pipeline import clock
 from pipeline.cases import read
@@ -14,7 +15,7 @@ from pipeline.transcripts.repository import Repositories, from_git
 
 def run(context: Context, args: Namespace) -> int:
     """The text as the agent would get it; with `--json` its items too."""
-    cwd = os.path.realpath(args.cwd or os.getcwd())
+    cwd = os.path.realpath(Path(args.cwd or ".").expanduser())
     place = from_git(cwd) or Repositories().of(cwd, cwd)
     with open_reader(context.config.local_cases) as store:
         repo = read.repo_name(store, place.key) if store else None
@@ -50,5 +51,6 @@ def _json(item: Item) -> dict[str, str]:
 
 def _why(item: Item) -> str:
     case = item.case
-    object_ = "names its object" if case.named else f"answers a known action ({case.tool})"
-    return f"{case.source.value}, {case.decided_by} {case.rule_id}, {object_}, until {item.until:%Y-%m-%d}"
+    worth = "names its object" if case.named else f"answers a known action ({case.tool})"
+    decided = f"{case.source.value}, by {case.decided_by} ({case.rule_id})"
+    return f"{decided}, {worth}, until {item.until:%Y-%m-%d}"

@@ -39,6 +39,7 @@ def _figures(store: Store) -> dict[str, Any]:
             }
             for week, turns, cases in read.by_week(store)
         ],
+        "shown": read.showings(store),
         "shadow_rules": [
             {"rule_id": rule, "fired": fired, "alone": alone}
             for rule, fired, alone in read.shadow_rules(store)
@@ -61,6 +62,8 @@ def _print(screen: Screen, figures: dict[str, Any]) -> None:
         f"{totals['cases']} cases from {totals['turns']} turns"
         f" in {totals['sessions']} sessions ({totals['files']} transcripts)"
     )
+    shown = figures["shown"]
+    screen.line(f"shown to the agent: {shown['times']} times in {shown['sessions']} sessions")
     for name, counts in figures["cases"].items():
         parts = ", ".join(f"{number} {value}" for value, number in sorted(counts.items()))
         screen.line(f"by {name.replace('_', ' ')}: {parts or 'none'}")

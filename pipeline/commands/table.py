@@ -255,6 +255,13 @@ _ALL = (
         "rules",
     ),
     Command(
+        "inject",
+        "Print what the hook would show the agent in a folder, and why.",
+        ("twice-told inject", "twice-told inject --cwd ~/src/webshop --json"),
+        (arg("--cwd", metavar="DIR", help="the folder instead of the present one"),),
+        "inject",
+    ),
+    Command(
         "export",
         "Write all masked cases with their verdicts to a file.",
         ("twice-told export cases.jsonl.gz", "twice-told export cases.jsonl.gz --dry-run"),
@@ -307,7 +314,6 @@ _LATER = {
     "retire": "Take a rule out again.",
     "review": "Walk through the open proposals.",
     "ledger": "Check or print the ledger of proposals.",
-    "inject": "Print what the hook would show.",
     "report": "Write the HTML report.",
     "judge": "Measure the models and their cost.",
     "doctor": "Check the health of everything.",

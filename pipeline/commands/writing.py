@@ -8,16 +8,18 @@ from pipeline.cases import rulings
 from pipeline.cases.store import Store, open_writer
 from pipeline.config import Config
 from pipeline.files import lock, private_dir
+from pipeline.inject.snapshots import render
 
 
 @contextlib.contextmanager
 def writing(config: Config) -> Iterator[Store]:
-    """The store, under the home's lock. On the way out what was forgotten leaves every file,
-    also when the run that forgot it was killed before that."""
+    """The store, under the home's lock. On the way out the hook's files are rendered anew, and what
+    was forgotten leaves every file, also when the run that forgot it was killed before that."""
     folder = private_dir(config.local_cases)
     with lock(folder / "lock"):
         with open_writer(folder) as store:
             yield store
+            render(store, folder, clock.now())
             due = rulings.due(store)
         if due:
             rulings.sweep(folder, due, clock.now())

@@ -27,10 +27,11 @@ def render(store: Store, local_cases: Path, now: datetime) -> int:
     by_repo: dict[str, list[Case]] = {}
     for case in read.cases(store, read.Wanted(since=since)):
         by_repo.setdefault(case.repo, []).append(case)
+    collected = read.collected_at(store) or now
     names = set()
     for tree, repo in read.working_trees(store):
         items = choose(by_repo.get(repo, ()), now)
-        write_private(folder / f"{tree}.json", document(tree, repo, items, now))
+        write_private(folder / f"{tree}.json", document(tree, repo, items, collected))
         names.add(f"{tree}.json")
     for path in folder.iterdir():
         if path.name not in names:
@@ -39,10 +40,13 @@ def render(store: Store, local_cases: Path, now: datetime) -> int:
     return len(names)
 
 
-def document(tree: str, repo: str, items: Iterable[Item], now: datetime) -> bytes:
-    """One hook file. The digest stands alone in front, so that a cut or mixed file shows."""
+def document(tree: str, repo: str, items: Iterable[Item], collected: datetime) -> bytes:
+    """One hook file. `collected`: when the transcripts were read last.
+
+    The digest stands alone in front, so that a cut or mixed file shows.
+    """
     header = {"schema": SCHEMA, "tree": tree, "repository": repo,
-              "rendered_at": int(now.timestamp()), "by": "twice-told"}  # fmt: skip
+              "rendered_at": int(collected.timestamp()), "by": "twice-told"}  # fmt: skip
     lines = [header] + [
         {
             "until": int(item.until.timestamp()),

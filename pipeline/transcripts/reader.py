@@ -29,6 +29,7 @@ from pipeline.transcripts.human import (
     parse_version,
     result_text,
 )
+from pipeline.transcripts.markers import OUR_FENCE
 from pipeline.transcripts.noticed import Statement, last_report, statements
 from pipeline.transcripts.oversize import decode_oversize
 from pipeline.transcripts.queue import Queue
@@ -102,6 +103,8 @@ class Transcript:
         """Words of a first prompt that carries no mark (before 2.1.167): a script repeats them."""
         self.turns: list[Turn] = []
         """In file order, also headless and withdrawn ones; their fields tell."""
+        self.showings: list[tuple[str, str, datetime]] = []
+        """Uuid, session and time of the rows in which our own text reached the agent."""
         self.others: list[Other] = []
         """Only with the option `everything`."""
         self._options = options
@@ -187,6 +190,7 @@ class Transcript:
         match line.kind:
             case "user" | "attachment":
                 self._note(data)
+                self._watch(data)
                 self._judge(line, raw)
             case "assistant":
                 self._assistant(line, raw)
@@ -207,6 +211,14 @@ class Transcript:
         self._version = parse_version(data.get("version")) or self._version
         self._at = clock.parse_instant(data.get("timestamp")) or self._at
         self._cwd = _field(data, "cwd", 4096) or self._cwd
+
+    def _watch(self, data: Mapping[str, Any]) -> None:
+        """The client's own row of what our hook has shown the agent."""
+        attachment = data.get("attachment")
+        if isinstance(attachment, dict) and attachment.get("type") == "hook_additional_context":
+            if OUR_FENCE in str(attachment.get("content")):
+                turn = self._turn(data, 0, key="", uuid="", text="", kind=Kind.TYPED, row="")
+                self.showings.append((_field(data, "uuid"), turn.session_id, turn.at))
 
     def _judge(self, line: Line, raw: Raw) -> None:
         judged = judge(line, self.file.subagent, self._options.excluded)

@@ -31,6 +31,8 @@ class Repository:
     """Short name before it is made unique: `[a-z0-9][a-z0-9._-]{0,63}`."""
     certain: bool
     """git said so; False for a folder that is gone or lies in no repository."""
+    tree: str = ""
+    """`tree_key` of the working tree, or of the folder itself; "" for one that is gone."""
 
 
 class Repositories:
@@ -60,12 +62,19 @@ class Repositories:
             found = from_git(folder) or self._known.get(folder_key(folder))
             if found is not None:
                 return found
-        return _repository(f"path:{top}", Path(top).name, certain=False)
+        return _repository(f"path:{top}", Path(top).name, False, tree_key(top))
 
 
 def folder_key(cwd: str) -> str:
     """A folder as the store remembers it: its path holds a user's name, so only a hash is kept."""
     return hashlib.sha256(cwd.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def tree_key(top: str) -> str:
+    """Names the hook's file for a working tree: SHA-256 of its real path; "" if it is gone."""
+    if not os.path.isabs(top) or "\0" in top or not is_folder(Path(top)):
+        return ""
+    return hashlib.sha256(os.fsencode(os.path.realpath(top))).hexdigest()
 
 
 def without_worktree(cwd: str) -> str:
@@ -85,13 +94,14 @@ def from_git(cwd: str) -> Repository | None:
     top, git_dir = Path(lines[0]), Path(lines[1])
     common = Path(os.path.realpath(Path(os.path.realpath(cwd), lines[2])))
     if not _owns(top, git_dir, common):
-        return _repository(f"path:{os.path.realpath(top)}", top.name, certain=True)
+        return _repository(f"path:{os.path.realpath(top)}", top.name, True, tree_key(str(top)))
+    tree = tree_key(str(top))
     origin = _git(cwd, "config", "--get", "remote.origin.url")
     identity = normalise_origin(origin.strip()) if origin else ""
     if identity:
-        return _repository(f"origin:{identity}", identity.rpartition("/")[2], certain=True)
+        return _repository(f"origin:{identity}", identity.rpartition("/")[2], True, tree)
     main = common.parent if common.name == ".git" else common
-    return _repository(f"path:{os.path.realpath(main)}", main.name, certain=True)
+    return _repository(f"path:{os.path.realpath(main)}", main.name, True, tree)
 
 
 def _owns(top: Path, git_dir: Path, common: Path) -> bool:
@@ -150,9 +160,9 @@ def normalise_origin(url: str) -> str:
     return f"{host.lower()}/{path}" if host and path else ""
 
 
-def _repository(identity: str, name: str, certain: bool) -> Repository:
+def _repository(identity: str, name: str, certain: bool, tree: str) -> Repository:
     key = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    return Repository(key, short_name(name), certain)
+    return Repository(key, short_name(name), certain, tree)
 
 
 def short_name(name: str) -> str:

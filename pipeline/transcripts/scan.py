@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
+from pipeline.transcripts.markers import OUR_FENCE
+
 BLOCK_BYTES = 1 << 20
 LINE_MAX_BYTES = 1 << 20
 """A longer line is oversize: it is streamed or passed over (`oversize.py`)."""
@@ -183,7 +185,7 @@ def _line(
     elif kind == b"user":
         reason = _user(buffer, at, end)
     elif kind.startswith(b"attachment:"):
-        reason = None if kind in _SPEAKING_ATTACHMENTS else "attachment"
+        reason = None if _speaks(buffer, kind, at, end) else "attachment"
     elif kind == b"system":
         reason = "system"
     elif kind and kind not in _PARSED:
@@ -260,6 +262,13 @@ def admits(text: bytes, admissions: Sequence[bytes]) -> bool:
         if ascii_only and not word.isascii():
             return False
     return False
+
+
+def _speaks(buffer: bytearray, kind: bytes, at: int, end: int) -> bool:
+    """Attachments that hold a person's words, a hook's verdict, or what our own hook has shown."""
+    if kind == b"attachment:hook_additional_context":
+        return buffer.find(OUR_FENCE.encode(), at, end) >= 0
+    return kind in _SPEAKING_ATTACHMENTS
 
 
 def _count_state(kind: bytes, record: Scan) -> None:

@@ -37,7 +37,8 @@ def test_everything_is_private_whatever_the_umask(config: Config, root: Path) ->
             found = modes(home)
     finally:
         os.umask(before)
-    folders = {".", "local_cases", "local_cases/exports", "local_cases/runs"}
+    inside = ("exports", "runs", "seen", "snapshots")
+    folders = {".", "local_cases", *(f"local_cases/{name}" for name in inside)}
     assert folders | {"local_cases/lock", "local_cases/cases.duckdb.wal", "mine.gz"} <= set(found)
     for name, mode in found.items():
         folder = name in folders or name == "local_cases/tmp"

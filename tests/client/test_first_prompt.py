@@ -116,11 +116,12 @@ def above(_: Desk, project: Path) -> Path:
     return project.parent
 
 
-def forged(_: Desk, project: Path) -> Path:
-    """A folder that says it is a worktree of the other repository, which knows nothing of it."""
+def forged(desk: Desk, project: Path) -> Path:
+    """A folder with the `.git` file of a worktree that stands elsewhere."""
     path = project.parent / "forged"
     path.mkdir()
-    (path / ".git").write_text(f"gitdir: {project}/.git/worktrees/forged\n", encoding="utf-8")
+    copied = (worktree(desk, project) / ".git").read_text(encoding="utf-8")
+    (path / ".git").write_text(copied, encoding="utf-8")
     return path
 
 

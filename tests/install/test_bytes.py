@@ -197,6 +197,16 @@ def test_a_file_that_install_made_goes_again(run: Run, settings: Path) -> None:
     assert not settings.exists()
 
 
+def test_a_file_that_install_made_goes_after_a_replacement_too(run: Run, settings: Path) -> None:
+    run("install", "hook", "--yes")
+    old = settings.read_bytes().replace(b"/hook.py", b"/old.py")
+    settings.write_bytes(old)
+    assert "replaced" in run("install", "hook", "--yes").out
+    assert settings.read_bytes() == old.replace(b"/old.py", b"/hook.py")
+    run("uninstall", "hook", "--yes")
+    assert not settings.exists()
+
+
 def test_a_file_that_install_made_stays_when_others_use_it(run: Run, settings: Path) -> None:
     run("install", "hook", "--yes")
     found = json.loads(settings.read_bytes())

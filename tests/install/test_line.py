@@ -1,6 +1,7 @@
 """The line itself, run by real shells: it starts the right hook, and no fault comes through."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -98,6 +99,20 @@ def test_no_interpreter_costs_no_prompt(tmp_path: Path) -> None:
     line = guarded("/nowhere/python", str(HOOK), str(tmp_path))
     done = subprocess.run(["sh", "-c", line], input=FORK, capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("python", [interpreter(), "/nowhere/python"], ids=["exit 1", "missing"])
+def test_no_writer_breaks(tmp_path: Path, shell: str, python: str) -> None:
+    """The prompt is read to its end even when the hook leaves it (host reports of EPIPE)."""
+    script = fault(tmp_path, "raise SystemExit(1)")
+    line = guarded(python, str(script), str(tmp_path))
+    with subprocess.Popen([shell, "-c", line], stdin=subprocess.PIPE) as process:
+        assert process.stdin
+        left = memoryview(b"x" * 5_000_000)
+        while left:
+            left = left[os.write(process.stdin.fileno(), left) :]
+    assert process.returncode == 0
 
 
 def test_an_object_comes_through_whole(tmp_path: Path) -> None:

@@ -29,6 +29,10 @@ match sys.argv[1:]:
         if Path(__file__).with_name("refuses").exists():
             sys.exit("crontab: you are not allowed to use this program")
         sys.stdout.buffer.write(table.read_bytes())
+        if Path(__file__).with_name("somebody").exists():
+            table.write_bytes(table.read_bytes() + b"# and one more\\n")
+    case ["-"] if Path(__file__).with_name("forgets").exists():
+        sys.stdin.buffer.read()
     case ["-"]:
         data = sys.stdin.buffer.read()
         if not data.endswith(b"\\n"):
@@ -50,11 +54,14 @@ with (here / "orders").open("a") as orders:
 if words[0] != "--user" or (here / "unreachable").exists():
     sys.exit("Failed to connect to bus: No medium found")
 units = Path(os.environ["HOME"]) / ".config" / "systemd" / "user"
+loaded = here / "loaded-units"
 match words[1:]:
+    case ["daemon-reload"]:
+        loaded.write_text("\\n".join(sorted(path.name for path in units.iterdir())))
     case ["is-enabled" | "is-active", name]:
         sys.exit(0 if state.exists() else 1)
     case ["enable" | "restart", name]:
-        if not (units / name).exists():
+        if not loaded.exists() or name not in loaded.read_text():
             sys.exit(f"Unit {name} not found.")
         state.touch()
     case ["disable", "--now", name]:
@@ -151,6 +158,23 @@ def test_a_crontab_that_cannot_be_read_is_not_overwritten(run: Run, crontab: Pat
     assert crontab.read_bytes() == OTHERS
 
 
+def test_a_crontab_that_changes_in_the_meantime_is_not_overwritten(run: Run, crontab: Path) -> None:
+    crontab.write_bytes(OTHERS)
+    crontab.with_name("somebody").touch()
+    done = run("install", "schedule", "--yes")
+    assert done.code == 3
+    assert "in the meantime" in done.err
+    assert crontab.read_bytes().startswith(OTHERS)
+
+
+def test_a_crontab_that_does_not_take_is_said(run: Run, crontab: Path) -> None:
+    crontab.write_bytes(OTHERS)
+    crontab.with_name("forgets").touch()
+    done = run("install", "schedule", "--yes")
+    assert done.code == 3
+    assert "not taken" in done.err
+
+
 def test_a_block_without_its_end_is_not_guessed_at(run: Run, crontab: Path) -> None:
     broken = b"# BEGIN twice-told\n17 3 * * * x\n" + OTHERS
     crontab.write_bytes(broken)
@@ -192,6 +216,7 @@ def test_systemd(run: Run, units: Path, programs: Path) -> None:
     assert run("uninstall", "schedule", "--yes").code == 0
     assert not list(units.iterdir())
     assert not (programs / "timer").exists()
+    assert (programs / "loaded-units").read_text(encoding="utf-8") == ""
     assert run("schedule", "status", "--json").json["installed"] is False
 
 
@@ -303,7 +328,7 @@ def test_systemd_accepts_the_units(tmp_path: Path, run: Run, units: Path) -> Non
     text = units.joinpath(systemd.SERVICE).read_text(encoding="utf-8")
     (command,) = (line for line in text.splitlines() if line.startswith("ExecStart="))
     words = shlex.split(command.removeprefix("ExecStart="))
-    assert words[3].replace("%%", "%").replace("$$", "$") == str(home)
+    assert words[3] == str(home).replace("%", "%%").replace("$", "$$")
 
 
 def test_templates_and_program_agree_on_the_hour() -> None:
