@@ -16,6 +16,7 @@ TYPE_COLORS = {
     "wrong-result": "cyan",
     "other": "bright_black",
 }
+STATE_COLORS = {"ok": "green", "warn": "yellow", "red": "bold red"}
 
 
 class Screen:
@@ -82,7 +83,8 @@ class Screen:
     def table(
         self, columns: Sequence[str], rows: Sequence[Sequence[str]], styled: int | None = None
     ) -> None:
-        """A table on a terminal, tab-separated lines in a pipe. `styled`: the column of types."""
+        """A table on a terminal, tab-separated lines in a pipe. `styled`: the column of types or
+        states."""
         if not self.pretty:
             for row in rows:
                 self.out.write("\t".join(_flat(cell) for cell in row) + "\n")
@@ -95,7 +97,8 @@ class Screen:
         for column in columns:
             table.add_column(column, overflow="fold")
         for row in rows:
-            style = TYPE_COLORS.get(row[styled], "") if styled is not None else ""
+            word = row[styled] if styled is not None else ""
+            style = (TYPE_COLORS | STATE_COLORS).get(word, "")
             table.add_row(
                 *(Text(inert(cell), style if at == styled else "") for at, cell in enumerate(row))
             )

@@ -305,6 +305,13 @@ _ALL = (
         "install",
         "status",
     ),
+    Command(
+        "doctor",
+        "Check the health of everything; each problem comes with its next step.",
+        ("twice-told doctor", "twice-told doctor --json"),
+        (),
+        "doctor",
+    ),
 )
 
 _LATER = {
@@ -316,7 +323,6 @@ _LATER = {
     "ledger": "Check or print the ledger of proposals.",
     "report": "Write the HTML report.",
     "judge": "Measure the models and their cost.",
-    "doctor": "Check the health of everything.",
     "init": "Start a ledger in a repository.",
 }
 COMMANDS: Mapping[str, Command] = {command.name: command for command in _ALL} | {

@@ -22,7 +22,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 def guarded(interpreter: str, script: str, home: str) -> str:
     """The line for these three absolute paths. Raises ConfigError for one that cannot stand in it.
 
-    Standard input is read to its end on every path; half an output never leaves (threats.md, T37).
+    Standard input is read to its end on every path; half an output never leaves (T37).
     """
     python, hook, folder = (f'"{_quoted(checked(path))}"' for path in (interpreter, script, home))
     return (

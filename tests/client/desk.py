@@ -194,10 +194,10 @@ class Desk:
     def rows(self) -> list[dict[str, Any]]:
         """All lines of all transcripts."""
         files = sorted(self.claude.glob("projects/*/*.jsonl"))
-        return [json.loads(line) for file in files for line in file.read_bytes().splitlines()]
+        return [json.loads(row) for file in files for row in file.read_bytes().splitlines()]
 
     def shown_rows(self) -> list[dict[str, Any]]:
-        """The transcripts' rows of what a hook gave to the model."""
+        """The transcripts' rows of what hooks did."""
         return [r for r in self.rows() if r.get("attachment", {}).get("hookEvent")]
 
     def close(self) -> None:

@@ -16,10 +16,11 @@ MODEL = "claude-made-up"
 
 
 class FakeApi:
-    """The server. `script` maps a whole prompt to the tool call that it brings: (name, input)."""
+    """The server."""
 
-    def __init__(self, script: Mapping[str, tuple[str, Mapping[str, Any]]] | None = None) -> None:
-        self.script = dict(script or {})
+    def __init__(self) -> None:
+        self.script: dict[str, tuple[str, Mapping[str, Any]]] = {}
+        """The tool call that a prompt brings, by the whole prompt: (name, input)."""
         self.requests: list[dict[str, Any]] = []
         """Bodies of all message requests, in the order of their arrival."""
         self._numbers = itertools.count(1)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 60
 POLL_SECONDS = 0.05
 AGAIN_SECONDS = 1.5
 
@@ -61,7 +61,7 @@ class Terminal:
         wait_for(lambda: all(w in self.screen() for w in words), f"{words}", self.screen)
 
     def press(self, *keys: str) -> None:
-        self._tmux("send-keys", *keys)
+        self._tmux("send-keys", *keys, check=False)
 
     def type(self, text: str) -> None:
         """Types a line and sends it.

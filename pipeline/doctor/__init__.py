@@ -1,0 +1,1 @@
+"""Looks at everything that must work together, and says what does not. Changes nothing."""

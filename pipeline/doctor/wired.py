@@ -1,0 +1,110 @@
+"""Is the hook wired as `install` wires it, once, and with a script and a Python that are there?"""
+
+import hashlib
+import os
+from pathlib import Path
+
+from pipeline.doctor.finding import Finding, edit, ok, red, warn
+from pipeline.doctor.scene import Scene
+from pipeline.doctor.settings import all_lines, files, has_plugin, lines, settings_of
+from pipeline.errors import PipelineError
+from pipeline.install import entries, line
+
+HOOK_SHA256 = "01b3e5f12dedae83796adf02f6a4c37a802b4bfa89573ce20c24109bf4f41972"
+"""Of pipeline/hook.py as it is shipped. A test says when a change of the hook must come here too;
+somebody who changes only the installed file does not get past it (T50)."""
+AGAIN = "twice-told install hook"
+
+
+def installed(scene: Scene) -> Finding:
+    """Exactly the entries that `install` writes, in each file that has any."""
+    user, local = files(scene)
+    command = line.guarded(line.interpreter(), str(line.HOOK), str(scene.config.home))
+    where = []
+    for path in (*user, *local):
+        try:
+            root = settings_of(path)
+        except PipelineError as error:
+            return red(error.message, edit(path, "mend it"))
+        if root is None or not any(entries.places(root)):
+            continue
+        if not entries.is_installed(root, command):
+            again = AGAIN if path in user else f"{AGAIN} --project"
+            return red(f"{path}: {_difference(path, scene)}", again)
+        where.append(path)
+    missing = [path for path in user if path not in where]
+    if not where and has_plugin(scene):
+        return ok("by the plugin")
+    if missing and not any(path in local for path in where):
+        return red(f"not in {missing[0]}", AGAIN)
+    return ok(f"in {', '.join(map(str, where))}")
+
+
+def _difference(path: Path, scene: Scene) -> str:
+    """In which part the entries are not as expected."""
+    for one in lines(path):
+        paths = one.paths
+        if paths is None or line.guarded(*paths) != one.text:
+            return "the line was changed"
+        if paths[2] != str(scene.config.home):
+            return f"the line is for another home, {paths[2]}"
+        if paths[1] != str(line.HOOK):
+            return f"the line starts another script, {paths[1]}"
+        if paths[0] != line.interpreter():
+            return f"the line names another interpreter, {paths[0]}"
+    return "the entries around the line were changed"
+
+
+def script(scene: Scene) -> Finding:
+    """Each script that a line names, and the one beside this program, is the shipped one."""
+    named = {one.paths[1] for one in all_lines(scene) if one.paths}
+    for path in sorted({*named, str(line.HOOK)}):
+        try:
+            digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        except OSError as error:
+            return red(f"{path} cannot be read: {error.strerror}", AGAIN)
+        if digest != HOOK_SHA256:
+            return red(
+                f"{path} is not as shipped (SHA-256 {digest[:12]}, not {HOOK_SHA256[:12]})",
+                "install twice-told again, then: twice-told install hook",
+            )
+    return ok(f"as shipped ({HOOK_SHA256[:12]})")
+
+
+def interpreter(scene: Scene) -> Finding:
+    """The Python that a line names is still there."""
+    named = sorted({one.paths[0] for one in all_lines(scene) if one.paths})
+    for path in named:
+        if not (os.path.isfile(path) and os.access(path, os.X_OK)):  # noqa: PTH113
+            return red(f"{path} is gone, so the hook stays silent", AGAIN)
+    return ok(", ".join(named) or "no line names one")
+
+
+def once(scene: Scene) -> Finding:
+    """A session here meets one copy. Two are called both; the marker lets one show (hooks.md 6)."""
+    user, local = files(scene)
+    found = {one.path for one in all_lines(scene)}
+    here = [str(path) for path in local if path in found]
+    general = [str(path) for path in user if path in found]
+    # One session reads one Claude folder, so that entries in several of them are no copies.
+    copies = [*general[:1], *here, *(["the plugin"] if has_plugin(scene) else [])]
+    if len(copies) < 2:
+        return ok("wired once" if copies else "not wired")
+    project = " --project" if here else ""
+    return warn(f"wired twice: {', '.join(copies)}", f"twice-told uninstall hook{project}")
+
+
+def switched_on(scene: Scene) -> Finding:
+    """`disableAllHooks`: the repository's word counts more than the user's (2.1.332)."""
+    user, local = files(scene)
+    for path in (*reversed(local), *user):
+        try:
+            root = settings_of(path)
+        except PipelineError:
+            continue
+        value = root.value.get("disableAllHooks") if root else None
+        if value is True:
+            return red(f"{path} switches all hooks off", edit(path, "remove disableAllHooks"))
+        if value is False and path in local:
+            break
+    return ok("hooks are not switched off")
