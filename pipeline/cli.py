@@ -5,7 +5,7 @@ import errno
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, NoReturn
 
@@ -65,25 +65,30 @@ def _guarded(words: list[str], screen: Screen) -> int:
 
 def _with_command(words: list[str]) -> list[str]:
     """`--show R/T` stands for `show R/T`, and other flags without a command for `collect`."""
-    values = {flag for a in GLOBAL if "metavar" in a.settings for flag in a.flags}
-    skip = False
-    for at, word in enumerate(words):
+    for at, word in _own_words(words):
         name, _, value = word.partition("=")
-        if skip:
-            skip = False
-        elif name == "--show":
+        if name == "--show":
             rest = [value] if value else words[at + 1 : at + 2]
             return ["show", *rest, *words[:at], *words[at + 1 + (not value) :]]
-        elif name in ORIGINAL_FLAGS:
+        if name in ORIGINAL_FLAGS:
             return ["collect", *words]
-        elif not word.startswith("-"):
+        if not word.startswith("-"):
             break
-        skip = word in values
     return words
 
 
+def _own_words(words: list[str]) -> Iterator[tuple[int, str]]:
+    """The words that are not values of the options that hold everywhere, with their places."""
+    values = {flag for a in GLOBAL if "metavar" in a.settings for flag in a.flags}
+    skip = False
+    for at, word in enumerate(words):
+        if not skip:
+            yield at, word
+        skip = not skip and word in values
+
+
 def _run(words: list[str], screen: Screen, home: list[Path]) -> int:
-    parser = _parser(next((word for word in words if word in COMMANDS), None))
+    parser = _parser(next((word for _, word in _own_words(words) if word in COMMANDS), None))
     args = parser.parse_args(words)
     if args.command is None:
         parser.print_help()
@@ -95,6 +100,7 @@ def _run(words: list[str], screen: Screen, home: list[Path]) -> int:
     )
     home.append(settings.home)
     screen.quiet = getattr(args, "quiet", False)
+    screen.verbose = getattr(args, "verbose", False)
     command = COMMANDS[args.command]
     if command.module is None:
         raise NotBuiltError(

@@ -37,6 +37,11 @@ class Config:
         return self.home / "local_cases"
 
     @property
+    def rule_folders(self) -> tuple[Path, ...]:
+        """The installed packs, then the user's own, which add to them or replace by id."""
+        return resources.folder("rules"), self.home / "rules"
+
+    @property
     def judge_folder(self) -> Path:
         """Where our own model calls run; its sessions are never mined."""
         return self.local_cases / "judge"
@@ -58,8 +63,21 @@ def load(
         timezone=clock.zone(values.get("timezone")),
         include_headless=values.get("include_headless", False),
         noticed=values.get("noticed", True),
-        exclude=tuple(os.path.normpath(_expanded(p)) for p in values.get("exclude", [])),
+        exclude=_excluded(path, values.get("exclude", [])),
     )
+
+
+def _excluded(path: Path, folders: Sequence[str]) -> tuple[str, ...]:
+    """Each as it is written and as it really lies: transcripts hold real paths."""
+    found: list[str] = []
+    for folder in folders:
+        whole = _expanded(folder)
+        if not os.path.isabs(whole):
+            raise ConfigError(
+                f"{path}: exclude holds a folder that is not absolute", "begin it with / or ~"
+            )
+        found += [os.path.normpath(whole), os.path.realpath(whole)]
+    return tuple(dict.fromkeys(found))
 
 
 _KEYS: Mapping[str, type] = {

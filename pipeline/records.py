@@ -193,7 +193,7 @@ class Case:
     admitted: bool
     """The agent admitted the mistake in its answer."""
     file: str
-    """Key of the transcript; `transcripts.discover` finds its path."""
+    """Key of the transcript; `explain` finds its path among those that exist."""
     number: int
     """Line in that transcript, from 1."""
     inferred_at: bool

@@ -27,7 +27,7 @@ class Screen:
         self.pretty = pretty
         """Standard output is a terminal: tables, colours, wrapped text."""
         self.color = color
-        self.quiet = False
+        self.quiet = self.verbose = False
 
     @classmethod
     def for_terminal(cls, color: bool) -> "Screen":
@@ -69,6 +69,11 @@ class Screen:
         """One line for the person at the terminal; nothing that a script would need."""
         if not self.quiet:
             self.err.write(inert(text) + "\n")
+
+    def detail(self, text: str) -> None:
+        """A line for those who asked for more."""
+        if self.verbose:
+            self.talk(text)
 
     def warn(self, text: str) -> None:
         """A line that is said even when quiet."""

@@ -10,7 +10,7 @@ from pipeline.errors import StoreError
 REMOTE_SYSTEMS = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "fuse.sshfs"}
 )
-"""File systems on which DuckDB's lock names no holder or does not hold at all (T20)."""
+"""File systems on which DuckDB's lock names no holder or does not hold at all."""
 ROOM_BYTES = 64 << 20
 MOUNTS = Path("/proc/self/mountinfo")
 

@@ -52,7 +52,7 @@ class Bundle:
 def file_records(store: Store) -> dict[str, FileRow]:
     """The record of every file ever read, by key."""
     rows = store.rows(
-        "SELECT key, shown, subagent, device, inode, size, mtime_ns, settings, script FROM files"
+        "SELECT key, subagent, device, inode, size, mtime_ns, settings, script FROM files"
     )
     return {row[0]: FileRow(*row) for row in rows}
 

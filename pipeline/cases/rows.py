@@ -61,8 +61,6 @@ class FileRow:
     """The record of a file: it is opened again only when something in here changes."""
 
     key: str
-    shown: MaskedText
-    """Its path, for people; the true path holds a user's name and is not stored."""
     subagent: bool
     device: int
     inode: int

@@ -10,11 +10,8 @@ import duckdb
 from pipeline.cases import export
 from pipeline.cases.store import FILE_NAME, Store, connect, private_files
 from pipeline.cases.write import microseconds, tombstone, tombstone_key
-from pipeline.errors import PipelineError, StoreError
+from pipeline.errors import Busy, StoreError
 from pipeline.records import CaseType
-
-_DUE = "sweep"
-"""Name of the note that a sweep has not ended yet, with the ids."""
 
 
 def dismiss(store: Store, case: str, now: datetime) -> None:
@@ -59,13 +56,13 @@ def forget(store: Store, cases: Sequence[str]) -> int:
         number = len(store.rows("SELECT 1 FROM cases WHERE id IN (SELECT unnest(?))", [ids]))
         _delete(store.con, ids)
         waiting = " ".join(sorted({*due(store), *ids}))
-        store.con.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [_DUE, waiting])
+        store.con.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [export.SWEEP_DUE, waiting])
     return number
 
 
 def due(store: Store) -> frozenset[str]:
     """The forgotten cases whose words may still lie in exports and in free blocks of the store."""
-    rows = store.rows("SELECT value FROM meta WHERE name = ?", [_DUE])
+    rows = store.rows("SELECT value FROM meta WHERE name = ?", [export.SWEEP_DUE])
     return frozenset(rows[0][0].split()) if rows else frozenset()
 
 
@@ -83,14 +80,24 @@ def sweep(folder: Path, ids: frozenset[str], now: datetime) -> None:
     export.forget_in(folder / "exports", ids, now)
     for path in sorted(folder.glob(f"{FILE_NAME}.*")):
         if path.suffix.startswith(".replaced-"):
-            try:
-                _rewrite(path, ids)
-            except PipelineError:
-                path.unlink()
+            _rewrite_or_remove(path, ids)
     _rewrite(folder / FILE_NAME, ids)
     for path in folder.glob(f"{FILE_NAME}.*"):
         if not path.suffix.startswith(".replaced-"):
             path.unlink()
+
+
+def _rewrite_or_remove(path: Path, ids: frozenset[str]) -> None:
+    """A set-aside store that cannot be opened cannot be cleaned, and may hold the words."""
+    try:
+        with contextlib.closing(connect(path, read_only=True)):
+            pass
+    except Busy:
+        raise
+    except StoreError:
+        path.unlink()
+        return
+    _rewrite(path, ids)
 
 
 def _rewrite(path: Path, ids: frozenset[str]) -> None:
@@ -105,7 +112,7 @@ def _rewrite(path: Path, ids: frozenset[str]) -> None:
             con.execute(f"ATTACH '{str(fresh).replace(chr(39), chr(39) * 2)}' AS fresh")
             name = con.execute("SELECT current_database()").fetchall()[0][0]
             con.execute(f'COPY FROM DATABASE "{name}" TO fresh')
-            con.execute("DELETE FROM fresh.meta WHERE name = ?", [_DUE])
+            con.execute("DELETE FROM fresh.meta WHERE name = ?", [export.SWEEP_DUE])
             con.execute("CHECKPOINT fresh")
             con.execute("DETACH fresh")
         except duckdb.Error as error:

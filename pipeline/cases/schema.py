@@ -11,7 +11,7 @@ def m001_tables(con: duckdb.DuckDBPyConnection) -> None:
     """Files and their copies of turns, the cases chosen from them, and what people ruled."""
     con.execute("""
         CREATE TABLE files (
-            key VARCHAR PRIMARY KEY, shown VARCHAR NOT NULL, subagent BOOLEAN NOT NULL,
+            key VARCHAR PRIMARY KEY, subagent BOOLEAN NOT NULL,
             device UBIGINT NOT NULL, inode UBIGINT NOT NULL, size UBIGINT NOT NULL,
             mtime_ns BIGINT NOT NULL, settings VARCHAR NOT NULL, script VARCHAR NOT NULL,
             present BOOLEAN NOT NULL, own_us BIGINT

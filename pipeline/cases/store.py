@@ -104,7 +104,7 @@ def open_reader(folder: Path) -> Iterator[Store | None]:
 def _is_ours(path: Path) -> bool:
     """A file of this user stands there; False for nothing at all.
 
-    Raises StoreError for anything else: a link would lead a writer into another file (T21).
+    Raises StoreError for anything else: a link would lead a writer into another file.
     """
     try:
         found = path.lstat()
@@ -166,7 +166,7 @@ def connect(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
 def _connect_or_repair(path: Path, warnings: list[str]) -> duckdb.DuckDBPyConnection:
     """A log that cannot be replayed is set aside, never deleted; what it held is read again.
 
-    After a power cut or on a full disk the log can be damaged (T16). The base file is then a
+    After a power cut or on a full disk the log can be damaged. The base file is then a
     consistent older state, and every file whose record it lacks counts as changed.
     """
     log = path.with_name(path.name + ".wal")

@@ -125,7 +125,7 @@ def _put_records(store: Store, files: Sequence[FileRow]) -> None:
         for column in zip(
             *(
                 (
-                    file.key, file.shown, file.subagent, file.device, file.inode, file.size,
+                    file.key, file.subagent, file.device, file.inode, file.size,
                     file.mtime_ns, file.settings, file.script,
                 )
                 for file in files
@@ -136,7 +136,7 @@ def _put_records(store: Store, files: Sequence[FileRow]) -> None:
     places = ", ".join("unnest(?)" for _ in columns)
     store.con.execute(
         f"INSERT INTO files SELECT {places}, true, NULL"
-        " ON CONFLICT DO UPDATE SET shown = excluded.shown, subagent = excluded.subagent,"
+        " ON CONFLICT DO UPDATE SET subagent = excluded.subagent,"
         " device = excluded.device, inode = excluded.inode, size = excluded.size,"
         " mtime_ns = excluded.mtime_ns, settings = excluded.settings, script = excluded.script,"
         " present = true, own_us = NULL",

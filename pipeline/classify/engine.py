@@ -242,7 +242,7 @@ def _timeout(rule: Rule) -> Attempt:
 
 
 def _finding(view: _View, rule: Rule, sentence: Sentence, attempt: Attempt) -> Finding | None:
-    """What a match comes to. In a question only violated-instruction stays what it is (S3.3)."""
+    """What a match comes to. In a question only violated-instruction stays what it is."""
     if attempt.stopped_by or attempt.timed_out or attempt.muted:
         return None
     kind = rule.type
@@ -258,7 +258,7 @@ def _finding(view: _View, rule: Rule, sentence: Sentence, attempt: Attempt) -> F
 
 
 def _signals(loaded: Packs, view: _View) -> Iterator[Signal]:
-    """A question needs words that blame (S3.3): what happened before it is not enough."""
+    """A question needs words that blame: what happened before it is not enough."""
     if view.source is not Source.HUMAN or view.question:
         return
     for signal in loaded.signals:

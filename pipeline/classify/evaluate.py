@@ -87,7 +87,6 @@ class Evaluation:
     """Corrections that no rule decided."""
     false_alarms: tuple[Judged, ...]
     """Decided rows that are no correction."""
-    mistyped: tuple[Judged, ...]
     rule_hits: dict[str, Ratio]
     """By id of the deciding rule or cue: corrections of all its rows, neutral ones aside."""
 
@@ -102,7 +101,6 @@ def evaluate(loaded: Packs, rows: Iterable[Row], by: By = By.LANG) -> Evaluation
         total=_score("all", judged),
         misses=tuple(item for item in plain if item.row.types and not item.decided),
         false_alarms=tuple(item for item in plain if item.decided and not item.row.types),
-        mistyped=tuple(i for i in plain if i.decided and i.row.types and not i.type_fits),
         rule_hits=_rule_hits(plain),
     )
 

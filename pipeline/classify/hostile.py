@@ -1,4 +1,4 @@
-"""Texts that are made to keep a pattern busy (threats.md T8).
+"""Texts that are made to keep a pattern busy.
 
 Each repeats a piece, or two in turn. Those made for one pattern end with its own letters behind a
 line break: a pattern is given up at once when a letter that it needs occurs nowhere.

@@ -61,20 +61,27 @@ def read(path: Path) -> list[Row]:
     return rows
 
 
+def message_of(data: dict[str, Any], lang: str | None = None) -> Message:
+    """A message as these files hold it. Raises KeyError or TypeError when it has no text."""
+    if not isinstance(data["text"], str):
+        raise TypeError("text")
+    return Message(
+        text=data["text"],
+        kind=KINDS.get(data.get("kind", "message"), Kind.TYPED),
+        interrupted=data.get("interrupted") is True,
+        previous=str(data.get("prev_user") or ""),
+        said=str(data.get("prev_assistant") or ""),
+        lang=lang,
+    )
+
+
 def _row(data: dict[str, Any]) -> Row:
     labels = data["label"].split("|")
-    message = Message(
-        text=data["text"],
-        kind=KINDS[data.get("kind", "message")],
-        interrupted=bool(data.get("interrupted", False)),
-        previous=data.get("prev_user") or "",
-        said=data.get("prev_assistant") or "",
-    )
     return Row(
         id=str(data["id"]),
         author=str(data.get("author", "")),
         lang=data["lang"],
-        message=message,
+        message=message_of(data),
         types=frozenset(_LABELS[label] for label in labels if label not in (_NEUTRAL, _NONE)),
         neutral=_NEUTRAL in labels,
         sure=bool(data.get("sure", 0)),

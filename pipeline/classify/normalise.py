@@ -2,9 +2,9 @@
 
 Text in, text of the same length out, so that a span found in the result is one of the original.
 Marks and invisible characters are unified one for one; what the person only quotes (code, words in
-quotation marks, pasted logs, paths, URLs) is blanked: pasted material must not decide anything
-(threats.md T9). A blanked noun inside a sentence becomes a run of `□`, so that a pattern can still
-see that something stood there; whole blanked lines become spaces.
+quotation marks, pasted logs, paths, URLs) is blanked: pasted material must not decide anything. A
+blanked noun inside a sentence becomes a run of `□`, so that a pattern can still see that something
+stood there; whole blanked lines become spaces.
 """
 
 import unicodedata

@@ -1,7 +1,7 @@
 """What a statement is worth: does it name its object, does it come from a reviewer.
 
 A bare correction ("no", "not that") is worth something only together with the action that it
-answers (S3.25). The words that name nothing (pronouns, negations, blame, filler) are data:
+answers. The words that name nothing (pronouns, negations, blame, filler) are data:
 rules/<lang>/bare.txt.
 """
 

@@ -165,7 +165,6 @@ class Miner:
         script = hashlib.sha256(first_prompt.encode("utf-8", "replace")).hexdigest()
         return FileRow(
             key=file_key(file.path),
-            shown=mask(str(file.path)).text,
             subagent=file.subagent,
             device=file.device,
             inode=file.inode,

@@ -14,12 +14,14 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 
-from pipeline import clock, resources
+from pipeline import clock
 from pipeline.cases import read, write
 from pipeline.cases.rows import FileRow, MinedFile, file_key
 from pipeline.cases.store import Store
@@ -59,17 +61,12 @@ class Plan:
     """Read unchanged files too."""
 
 
-def rule_folders(config: Config) -> tuple[Path, ...]:
-    """The installed packs, then the user's own."""
-    return resources.folder("rules"), config.home / "rules"
-
-
 def collect(store: Store, config: Config, plan: Plan, progress: Progress | None = None) -> Summary:
     """Reads what has changed and stores what was found. The caller holds the lock."""
     begun, now = time.monotonic(), clock.now()
     summary = Summary(warnings=list(store.warnings))
     found = discover(config.claude_dirs)
-    loaded = packs.load(rule_folders(config))
+    loaded = packs.load(config.rule_folders)
     records = read.file_records(store)
     chosen = _choose(records, found, settings_digest(loaded, config), plan, summary)
     write.keep_zone(store, config.timezone)
@@ -86,7 +83,7 @@ def preview(store: Store | None, config: Config, plan: Plan) -> Summary:
     """Which files `collect` would read. Writes nothing, so it needs no lock and no store."""
     summary = Summary()
     found = discover(config.claude_dirs)
-    settings = settings_digest(packs.load(rule_folders(config)), config)
+    settings = settings_digest(packs.load(config.rule_folders), config)
     records = read.file_records(store) if store else {}
     summary.files["to_read"] = len(_choose(records, found, settings, plan, summary))
     _passed_over(found, summary)
@@ -176,8 +173,14 @@ def _mined(
         for file in chosen:
             yield file, _mine(miner, file)
         return
-    with ProcessPoolExecutor(jobs, initializer=_start_worker, initargs=(config, folders)) as pool:
-        yield from zip(chosen, pool.map(_mine_in_worker, chosen, chunksize=4), strict=True)
+    fresh = get_context("spawn")  # a fork would copy DuckDB's threads in mid-work
+    try:
+        with ProcessPoolExecutor(jobs, fresh, _start_worker, (config, folders)) as pool:
+            yield from zip(chosen, pool.map(_mine_in_worker, chosen, chunksize=4), strict=True)
+    except BrokenProcessPool as error:
+        raise SourceError(
+            "a reading process was ended from outside", "run it again with --jobs 1"
+        ) from error
 
 
 _worker: Miner
@@ -187,7 +190,7 @@ def _start_worker(config: Config, folders: dict[str, Repository]) -> None:
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _worker = Miner(packs.load(rule_folders(config)), config, Repositories(folders))
+    _worker = Miner(packs.load(config.rule_folders), config, Repositories(folders))
 
 
 def _end_with_parent() -> None:
@@ -208,7 +211,7 @@ def _mine(miner: Miner, file: TranscriptFile) -> MinedFile | str:
         return miner.mine(file)
     except SourceError:
         return UNREADABLE
-    except Exception as error:  # one odd session must not cost all others (bug reports, row 13)
+    except Exception as error:  # one odd session must not cost all others
         place = traceback.extract_tb(error.__traceback__)[-1]
         return f"{type(error).__name__} at {Path(place.filename).name}:{place.lineno}"
 
@@ -248,7 +251,7 @@ def _sum_up(store: Store, heard: dict[str, int], known: set[str], summary: Summa
 
 
 def _watch_drift(store: Store, summary: Summary, now: datetime) -> None:
-    """A new client version must show up as a warning, never as a silent zero (T6)."""
+    """A new client version must show up as a warning, never as a silent zero."""
     counts, lines = summary.counts, summary.counts.lines
     if lines < DRIFT_MIN_LINES:
         return
@@ -286,8 +289,3 @@ def _peak_rss_mb() -> int:
         pass
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak >> (20 if sys.platform == "darwin" else 10)
-
-
-def default_jobs() -> int:
-    """One process a core, at most four."""
-    return min(4, os.cpu_count() or 1)

@@ -10,7 +10,7 @@ from pipeline.transcripts.counts import Counts
 
 @dataclass(slots=True)
 class Summary:
-    """The counts of the files that were read in this run (cli.md's `collect --json`)."""
+    """The counts of the files that were read in this run."""
 
     files: Counter[str] = field(default_factory=Counter)
     """seen, read, unchanged, outside (of the window), failed; and what was passed over."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pipeline.classify import packs
 from pipeline.collect.mine import Miner
-from pipeline.collect.run import SCRIPT_SESSIONS, Progress, rule_folders
+from pipeline.collect.run import SCRIPT_SESSIONS, Progress
 from pipeline.config import Config
 from pipeline.errors import SourceError
 from pipeline.masking.inert import inert
@@ -55,7 +55,7 @@ def all_turns(
 
     A file that cannot be read is passed over, as in a run.
     """
-    loaded = packs.load(rule_folders(config))
+    loaded = packs.load(config.rule_folders)
     miner = Miner(loaded, config, Repositories())
     copies: dict[str, list[_Copy]] = {}
     rest: list[Said] = []

@@ -5,17 +5,14 @@ import sys
 from argparse import Namespace
 from typing import Any
 
-from pipeline.classify import engine, packs
-from pipeline.classify.labelled import KINDS
+from pipeline.classify import engine, labelled, packs
 from pipeline.classify.rule import Packs
-from pipeline.collect.run import rule_folders
 from pipeline.commands.context import Context
-from pipeline.records import Kind, Message
 
 
 def run(context: Context, args: Namespace) -> int:
     """One line out per line in, in order; a line that holds no message gets a null verdict."""
-    loaded = packs.load(rule_folders(context.config))
+    loaded = packs.load(context.config.rule_folders)
     bad = 0
     for line in sys.stdin.buffer:
         verdict = _verdict(loaded, line, args.lang)
@@ -30,7 +27,7 @@ def _verdict(loaded: Packs, line: bytes, lang: str | None) -> dict[str, Any]:
     empty = {"id": None, "type": None, "rule_id": None, "decided": False, "excluded_by": None}
     try:
         data = json.loads(line.decode("utf-8", "replace"))
-        message = _message(data, lang)
+        message = labelled.message_of(data, lang)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return empty | {"lang": None, "error": "no message"}
     traced = engine.trace(loaded, message)
@@ -43,20 +40,6 @@ def _verdict(loaded: Packs, line: bytes, lang: str | None) -> dict[str, Any]:
         "excluded_by": traced.excluded_by,
         "lang": finding.lang if finding else _language(traced),
     }
-
-
-def _message(data: dict[str, Any], lang: str | None) -> Message:
-    text = data["text"]
-    if not isinstance(text, str):
-        raise TypeError("text")
-    return Message(
-        text=text,
-        kind=KINDS.get(data.get("kind", "message"), Kind.TYPED),
-        interrupted=data.get("interrupted") is True,
-        previous=str(data.get("prev_user") or ""),
-        said=str(data.get("prev_assistant") or ""),
-        lang=lang,
-    )
 
 
 def _language(traced: Any) -> str | None:

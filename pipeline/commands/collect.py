@@ -82,6 +82,9 @@ def report(screen: Screen, summary: Summary, config: Config) -> None:
         f" + {counts.not_human.total()} of others + {counts.state} of state"
         f" + {counts.skipped.total()} skipped + {counts.pending_tail} unfinished"
     )
+    for what, reasons in (("of others", counts.not_human), ("skipped", counts.skipped)):
+        for reason, number in sorted(reasons.items()):
+            screen.detail(f"  {what}: {number} {reason}")
     human = summary.by_source["human"]
     screen.line(
         f"turns: {summary.turns} = {human} corrections + {summary.no_case} without"

@@ -13,7 +13,6 @@ from pipeline.classify.engine import WHOLE_CHARS
 from pipeline.classify.rule import Packs
 from pipeline.classify.trace import Trace
 from pipeline.collect.mine import Miner, message
-from pipeline.collect.run import rule_folders
 from pipeline.commands.cases import as_json
 from pipeline.commands.context import Context
 from pipeline.commands.lookup import one_case
@@ -30,7 +29,7 @@ def run(context: Context, args: Namespace) -> int:
     """A text is traced as typed now; a case as it stood in its session."""
     if (args.text is None) == (args.case is None):
         raise UsageError("give a text, or --case ID", 'as in: twice-told explain "not that one"')
-    loaded = packs.load(rule_folders(context.config))
+    loaded = packs.load(context.config.rule_folders)
     if args.text is not None:
         raw = sys.stdin.buffer.read() if args.text == "-" else os.fsencode(args.text)
         text = raw.decode("utf-8", "replace")
@@ -129,7 +128,8 @@ def _about(screen: Screen, about: dict[str, Any]) -> None:
     if action["tool"]:
         screen.line(f"  after {action['tool']}: {action['gist']}")
     where = about["original"] or (
-        f"line {about['where']['line']} of a transcript that is gone; judged on the masked words"
+        f"line {about['where']['line']} of a transcript that is gone or barred;"
+        " judged on the masked words"
     )
     screen.line(f"  stands in {where} (row {about['where']['row']}, {about['kind']})")
     for entry in about["history"]:

@@ -8,7 +8,6 @@ from pipeline import resources
 from pipeline.classify import check, evaluate, labelled, packs, tally
 from pipeline.classify.evaluate import By, Judged, Score
 from pipeline.classify.ratio import Ratio
-from pipeline.collect.run import rule_folders
 from pipeline.commands.context import Context
 from pipeline.errors import UsageError
 from pipeline.masking import samples
@@ -34,7 +33,7 @@ def run(context: Context, args: Namespace) -> int:
 def _list(context: Context) -> int:
     rows = [
         (rule.id, rule.type.value, rule.status.value, rule.summary)
-        for _, _, rule in packs.rules(packs.load(rule_folders(context.config)))
+        for _, _, rule in packs.rules(packs.load(context.config.rule_folders))
     ]
     if context.json:
         names = ("id", "type", "status", "summary")
@@ -57,7 +56,11 @@ def _table(context: Context, file: str | None) -> int:
     path = Path(file)
     try:
         document = path.read_text(encoding="utf-8")
-        path.write_text(tally.replaced(document, shipped), encoding="utf-8")
+        fresh = tally.replaced(document, shipped)
+        if context.dry_run:
+            context.screen.line("would be rewritten" if fresh != document else "is up to date")
+        elif fresh != document:
+            path.write_text(fresh, encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be rewritten: {error}", "name docs/rules.md") from error
     return 0
@@ -67,7 +70,7 @@ def _check(context: Context) -> int:
     """1 when a pack is unsound, with each problem on a line."""
     problems = [
         f"{problem.id}: {problem.check}: {problem.detail}"
-        for problem in check.check(packs.load(rule_folders(context.config)))
+        for problem in check.check(packs.load(context.config.rule_folders))
     ]
     problems += [f"mask: {complaint}" for complaint in samples.check()]
     if context.json:
@@ -86,7 +89,7 @@ def _evaluate(context: Context, args: Namespace) -> int:
         skipped=_codes(args.skip_lang),
         leave_out=args.leave_out,
     )
-    result = evaluate.evaluate(packs.load(rule_folders(context.config)), rows, By(args.by))
+    result = evaluate.evaluate(packs.load(context.config.rule_folders), rows, By(args.by))
     scores = [*result.groups, result.total]
     if context.json:
         context.screen.document([_score(score) for score in scores])

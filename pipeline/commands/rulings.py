@@ -42,8 +42,11 @@ def forget(context: Context, args: Namespace) -> int:
             ids = rulings.kept_ids(known) if known else []
         else:
             ids = [one_case(known, args.id).id]
-    if context.dry_run or not _agreed(context, len(ids)):
-        _said(context, args.id or "all", "kept", f"{len(ids)} would be forgotten")
+    if context.dry_run:
+        _said(context, args.id or "all", "forgotten", f"{len(ids)} cases, with all their copies")
+        return 0
+    if not _agreed(context, len(ids)):
+        _said(context, args.id or "all", "kept", "nothing was forgotten")
         return 0
     with writing(context.config) as store:
         number = rulings.forget(store, rulings.kept_ids(store) if args.all else ids)

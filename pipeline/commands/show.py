@@ -67,7 +67,10 @@ def _bundles(context: Context, store: Store, wanted: read.Wanted) -> None:
 
 
 def _cases(context: Context, store: Store, wanted: read.Wanted, args: Namespace) -> None:
-    cases = read.cases(store, wanted, args.limit)
+    cases = read.cases(store, wanted, args.limit + 1)
+    if len(cases) > args.limit:
+        context.screen.talk(f"the newest {args.limit}; --limit shows more")
+        cases = cases[: args.limit]
     groups = grouped(cases)
     if context.json:
         context.screen.document([as_json(case) for group in groups for case in group])

@@ -65,8 +65,13 @@ GLOBAL = (
 
 _WINDOW = (
     arg("--days", type=int, metavar="N", help="only transcripts that changed in the last N days"),
-    arg("--since", type=_day, metavar="DAY", help="from this local day on, as 2026-03-08"),
-    arg("--until", type=_day, metavar="DAY", help="up to and with this local day"),
+    arg("--since", type=_day, metavar="DAY", help="only those that changed since 2026-03-08"),
+    arg(
+        "--until",
+        type=_day,
+        metavar="DAY",
+        help="what is judged and proposed ends with this day; transcripts are read whole",
+    ),
 )
 _MODELS = (
     arg("--llm", action="store_true", help="two models sort the undecided ones (not built yet)"),
@@ -336,4 +341,3 @@ COMMANDS: Mapping[str, Command] = {command.name: command for command in _ALL} | 
 }
 ORIGINAL_FLAGS = frozenset({"--days", "--since", "--until", "--llm", "--propose", "--rebuild"})
 """Flags of the original command line, which named no command."""
-TYPES, SOURCES = _TYPES, _SOURCES

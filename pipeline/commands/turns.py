@@ -18,9 +18,10 @@ def run(context: Context, args: Namespace) -> int:
     if context.json:
         context.screen.document([_as_json(said, args.all) for said in found])
         return 0
-    for said in found:
-        what = said.kind if said.human else f"({said.reason})"
-        context.screen.table((), [(_instant(said.at), said.repo, what, said.text)])
+    context.screen.table(
+        ("at", "repository", "kind", "words"),
+        [(_instant(s.at), s.repo, s.kind if s.human else f"({s.reason})", s.text) for s in found],
+    )
     return 0
 
 

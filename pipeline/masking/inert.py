@@ -1,4 +1,4 @@
-"""Text that can do nothing to a terminal or to a reader's eye (T44, T45).
+"""Text that can do nothing to a terminal or to a reader's eye.
 
 Removed: C0 controls except newline and tab, DEL, C1, bidi controls, Unicode tag characters,
 zero-width and other invisible characters, lone surrogates. Joiners and selectors stay inside an

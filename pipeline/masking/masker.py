@@ -3,7 +3,7 @@
 Inert first; then all views of the text are searched; what is found is masked in the original; and
 the result is searched again until nothing fires. So the last search of any returned text found
 nothing, which also makes masking twice the same as masking once. A text that nothing fires on comes
-back as it is. A fault or a time-out leaves a marker and nothing of the text (T26).
+back as it is. A fault or a time-out leaves a marker and nothing of the text.
 """
 
 import functools

@@ -1,6 +1,6 @@
 """The same text as several readers would decode it, each character with its place in the original.
 
-A secret hides behind JSON escapes, URL encoding, HTML entities or base64 (T25). Every
+A secret hides behind JSON escapes, URL encoding, HTML entities or base64. Every
 stage of decoding is a view of its own, because undoing an escape can also spoil a text that had
 none (`C:\\new`). Detectors run over all of them; what they find is masked in the original.
 """

@@ -89,7 +89,7 @@ def _record(path: Path, number: int, value: Any) -> Line | Skipped:
 
 
 def clean_surrogates(text: str) -> str:
-    """Pairs joined, lone halves replaced: text that every sink can encode (T4)."""
+    """Pairs joined, lone halves replaced: text that every sink can encode."""
     if not _SURROGATE.search(text):
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

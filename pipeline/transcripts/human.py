@@ -59,7 +59,7 @@ def judge(line: Line, subagent: bool, excluded: Callable[[str], bool]) -> list[P
 
 
 def _headless(piece: Piece) -> Piece:
-    """7.7: from an SDK entry point a program can type prompts and give reasons."""
+    """From an SDK entry point a program can type prompts and give reasons."""
     if piece.verdict not in (Class.HUMAN, Class.EMBEDDED):
         return piece
     return Piece(Class.MAYBE, piece.row, "headless", piece.text, piece.kind, piece.tool_use_id)
@@ -208,7 +208,7 @@ def _unmarked(data: Mapping[str, Any], text: str, entrypoint: str) -> Piece:
 
 
 def _tagged(text: str, trusted: bool, row: str) -> Piece | None:
-    """7.4: what a beginning says about a text; None when it says nothing.
+    """What a beginning says about a text; None when it says nothing.
 
     `trusted` texts are known to be typed: of the tags only those count that the client writes
     around a person's words, and only closed ones (people type such beginnings).

@@ -22,6 +22,8 @@ class Queued:
     content: str
     session_id: str
     timestamp: object
+    cwd: str
+    """Working folder of the nearest line before: these lines carry none."""
     number: int
     spine: int
 
@@ -38,17 +40,19 @@ class Queue:
         self,
         data: Mapping[str, Any],
         version: tuple[int, ...] | None,
+        cwd: str,
         number: int,
         spine: int,
     ) -> None:
-        """Takes one `queue-operation` line; `version` is that of the nearest earlier line."""
+        """Takes one `queue-operation` line; `version` and `cwd` are those of the nearest
+        earlier line."""
         session = data.get("sessionId")
         session = session if isinstance(session, str) else ""
         content = data.get("content")
         waiting = self.waiting[session]
         match data.get("operation"):
             case "enqueue" if isinstance(content, str):
-                waiting.append(Queued(content, session, data.get("timestamp"), number, spine))
+                waiting.append(Queued(content, session, data.get("timestamp"), cwd, number, spine))
             case "popAll":
                 waiting.clear()
             case "dequeue" | "remove" as operation:

@@ -117,7 +117,7 @@ class Transcript:
         self._at: datetime | None = None
         self._cwd = ""
         self._queue_start: list[object] = []
-        """The first two records, as long as they are queue operations (7.7)."""
+        """The first two records, as long as they are queue operations."""
         self._records = 0
         self._spine = Spine(file.path, handle, self._record)
         self._read(handle)
@@ -198,7 +198,7 @@ class Transcript:
                 self.counts.not_human["queue"] += 1
                 if len(self._queue_start) == self._records - 1 < 2:
                     self._queue_start.append(data.get("operation"))
-                self._queue.operation(data, self._version, raw.number, raw.spine)
+                self._queue.operation(data, self._version, self._cwd, raw.number, raw.spine)
             case "system":
                 self._no_words(line, "system")
             case kind:
@@ -240,7 +240,7 @@ class Transcript:
                 self._notice(line, raw, statement)
 
     def _asked(self, piece: Piece, raw: Raw) -> Piece:
-        """T8 needs a question: the result of another tool may look like an answer to one (T9)."""
+        """T8 needs a question: the result of another tool may look like an answer to one."""
         if piece.row != "T8":
             return piece
         name = action.call_name(self._spine, raw.spine, piece.tool_use_id)
@@ -334,7 +334,7 @@ class Transcript:
     def _notice(self, line: Line, raw: Raw, statement: Statement) -> None:
         uuid = _field(line.data, "uuid") or statement.key("")
         text = clean(statement.text)
-        if not text:
+        if not text or self._options.excluded(_field(line.data, "cwd", 4096) or self._cwd):
             return
         turn = self._turn(
             line.data,
@@ -390,7 +390,7 @@ class Transcript:
         for item in self._queue.absorbed:
             text = clean(item.content)
             session = self._session({"sessionId": item.session_id})
-            if not text or (session, text) in said:
+            if not text or (session, text) in said or self._options.excluded(item.cwd):
                 continue
             key = _digest(session, item.timestamp, "queue", item.content)
             self.seen.add(key)
@@ -419,7 +419,7 @@ class Transcript:
         self._heard = sorted(best.values(), key=lambda h: (h.turn.number, h.turn.key))
 
     def _settle_scripts(self) -> None:
-        """7.7: before 2.1.78 nothing marks `claude -p`; what looks like it is no person's.
+        """Before 2.1.78 nothing marks `claude -p`; what looks like it is no person's.
 
         One prompt behind an enqueue and a dequeue was almost always a plug-in's own session (100 of
         109 public files). A long first prompt is remembered: a script repeats it in many sessions.

@@ -2,7 +2,7 @@
 
 Everything that a repository ships is untrusted here: git runs without hooks, monitors, pagers or
 the user's environment, and a `.git` file that points into somebody else's repository is not
-believed (T40, T41).
+believed.
 """
 
 import hashlib

@@ -183,7 +183,7 @@ def _fill(home: Path, cases: int) -> None:
         for file in range(cases // 100):
             key, repo = f"{file:032x}", f"{file % 30:032x}"
             turns = tuple(_turn(file, place, repo, now, kinds, nothing) for place in range(300))
-            row = FileRow(key, nothing, False, 1, file, 1, 1, "bench")
+            row = FileRow(key, False, 1, file, 1, 1, "bench")
             repos = (RepoRow(repo, f"repo-{file % 30}", ()),)
             batch.append(MinedFile(row, turns, frozenset(), repos, Counts()))
         for first in range(0, len(batch), 64):

@@ -24,7 +24,6 @@ from pipeline import config
 from pipeline.cases import read
 from pipeline.cases.store import open_reader
 from pipeline.classify import packs
-from pipeline.collect.run import rule_folders
 from pipeline.masking.masker import mask
 
 HOME = Path(os.environ["TWICE_TOLD_HOME"])
@@ -129,7 +128,7 @@ def main() -> None:
         assert child(lambda: cli.main(["nightly"])) == 0
     os.environ["TWICE_TOLD_HOME"] = str(home)
     packs.load = functools.cache(packs.load)  # read once, here: every child inherits them
-    packs.load(rule_folders(config.load()))
+    packs.load(config.load().rule_folders)
     mask("warm")
     report: dict[str, Any] = {"killed": 0, "unharmed": False, "without_store": 0}
     codes, states, leaking = set(), set(), set()

@@ -2,11 +2,15 @@
 
 import gzip
 import hashlib
+import subprocess
+import sys
 from pathlib import Path
 
+import duckdb
 import pytest
 
-from pipeline.cases import read
+from pipeline.cases import read, rulings
+from pipeline.cases.store import open_writer
 from pipeline.config import Config
 from tests.collect.homes import (
     MISSED,
@@ -15,6 +19,7 @@ from tests.collect.homes import (
     answer,
     cases,
     command,
+    environment,
     everywhere,
     forked,
     put,
@@ -175,3 +180,34 @@ def test_a_night_after_a_forgotten_case_counts_it_as_none(told: Config) -> None:
     command(told, "forget", case_id(told, SECRET), "--yes")
     done = run(told, rebuild=True)
     assert (done.turns, done.known, done.no_case) == (5, 2, 3)
+
+
+def test_a_busy_set_aside_store_is_kept_and_swept_later(config: Config, root: Path) -> None:
+    """Somebody reads it: it is neither deleted nor left with the words for good."""
+    put(root, "s1", talk("s1", MISSED))
+    assert command(config, "nightly").returncode == 0
+    export = next((config.local_cases / "exports").glob("*.gz"))
+    assert command(config, "restore", str(export), "--yes").returncode == 0
+    aside = next(config.local_cases.glob("cases.duckdb.replaced-*"))
+    held = duckdb.connect(str(aside), read_only=True)
+    child = [sys.executable, "-m", "pipeline", "forget", "--all", "--yes"]
+    done = subprocess.run(child, env=environment(config), capture_output=True, check=False)
+    held.close()
+    assert done.returncode == 75
+    assert aside.exists()
+    assert command(config, "collect").returncode == 0
+    assert not everywhere(config.home, "tests for the parser")
+
+
+def test_a_sweep_that_is_due_outlives_a_restore(config: Config, root: Path) -> None:
+    put(root, "s1", talk("s1", MISSED))
+    assert command(config, "nightly").returncode == 0
+    export = next((config.local_cases / "exports").glob("*.gz"))
+    elsewhere = config.home / "old.gz"
+    elsewhere.write_bytes(export.read_bytes())
+    with open_writer(config.local_cases) as store:  # killed before its sweep
+        rulings.forget(store, rulings.kept_ids(store))
+    assert command(config, "restore", str(elsewhere), "--yes").returncode == 0
+    elsewhere.unlink()
+    assert command(config, "collect").returncode == 0
+    assert not everywhere(config.home, "tests for the parser")

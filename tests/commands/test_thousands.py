@@ -12,7 +12,6 @@ from pipeline.cases import write
 from pipeline.cases.rows import MinedFile
 from pipeline.classify import packs
 from pipeline.collect.mine import Miner
-from pipeline.collect.run import rule_folders
 from pipeline.commands.writing import writing
 from pipeline.config import Config
 from pipeline.records import CaseType, MaskedText
@@ -28,7 +27,7 @@ TOTAL = SESSIONS * EACH
 def many(config: Config, root: Path) -> None:
     """Copies of one mined file under other keys, through the store's own way in."""
     path = put(root, "s1", talk("s1", MISSED))
-    miner = Miner(packs.load(rule_folders(config)), config, Repositories())
+    miner = Miner(packs.load(config.rule_folders), config, Repositories())
     mined = miner.mine(found(path))
     (turn,) = mined.turns
     begin = datetime(2026, 1, 5, 12, tzinfo=UTC)

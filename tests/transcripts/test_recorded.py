@@ -8,7 +8,6 @@ import pytest
 
 from pipeline.classify import packs
 from pipeline.collect.mine import admissions
-from pipeline.collect.run import rule_folders
 from pipeline.collect.turns import Said, all_turns
 from pipeline.masking.masker import mask
 from pipeline.records import Source, Turn
@@ -33,7 +32,7 @@ def turns(tmp_path_factory: pytest.TempPathFactory) -> list[Said]:
 
 @pytest.fixture(scope="module")
 def readings() -> list[Reading]:
-    loaded = packs.load(rule_folders(config(DATA)))
+    loaded = packs.load(config(DATA).rule_folders)
     options = {"admissions": admissions(loaded), "displays": paste_displays(DATA)}
     files = discover([DATA]).files
     for everything in (False, True):
