@@ -1,7 +1,7 @@
 """Shows the recent corrections of a repository at a session's first prompt. Builtins only.
 
 Claude Code calls it at every prompt, behind a guard that turns every fault into silence:
-    python -I -S hook.py HOME < event.json
+    python -I -S run_hook.py HOME < event.json
 It reads one small file that the night has rendered, never the store, git, a model or the network.
 Whatever goes wrong, it prints nothing: a prompt is worth more than a reminder.
 """
@@ -188,7 +188,8 @@ def real(path: bytes) -> bytes:
     return posix.getcwdb()
 
 
-if __name__ == "__main__":
+def start() -> None:
+    """What `run_hook.py` calls: home in the first argument, the event on standard input."""
     _signal.setitimer(_signal.ITIMER_REAL, DEADLINE_SECONDS)
     try:
         main(sys.argv[1].encode("utf-8", "surrogateescape"))

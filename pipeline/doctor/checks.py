@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pipeline.doctor import fires, home, hookfile, logs, rules, runs, wired
-from pipeline.doctor.finding import Finding, red
+from pipeline.doctor.finding import Finding, quoted, red
 from pipeline.doctor.scene import Scene
 from pipeline.errors import PipelineError
 
@@ -47,10 +47,9 @@ def _guarded(check: Check, scene: Scene) -> Finding:
     except PipelineError as error:
         return red(error.message, error.hint)
     except OSError as error:
-        return red(
-            f"{error.filename or 'the system'}: {error.strerror}", "ls -l HOME  # its rights"
-        )
+        name = error.filename or scene.config.home
+        return red(f"{name} cannot be read: {error.strerror}", f"ls -ld {quoted(name)}")
     except Exception as error:  # an entry point of its own: no words of the error are shown
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{Path(place.filename).name}:{place.lineno}"
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(frame.filename).name}:{frame.lineno}"
         return red(f"a bug: {type(error).__name__} at {where}", "twice-told --version")

@@ -91,7 +91,7 @@ def last_run(local_cases: Path) -> Run | PipelineError | None:
         return None
     except OSError as error:
         return PipelineError(f"{path} cannot be read: {error.strerror}")
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return PipelineError(f"{path} is damaged")
 
 

@@ -10,9 +10,11 @@ from pipeline.doctor.settings import all_lines, files, has_plugin, lines, settin
 from pipeline.errors import PipelineError
 from pipeline.install import entries, line
 
-HOOK_SHA256 = "01b3e5f12dedae83796adf02f6a4c37a802b4bfa89573ce20c24109bf4f41972"
-"""Of pipeline/hook.py as it is shipped. A test says when a change of the hook must come here too;
-somebody who changes only the installed file does not get past it (T50)."""
+PARTS = ("run_hook.py", "hook.py")
+"""What a prompt runs: the script of the line, and what that one loads from beside it."""
+HOOK_SHA256 = "89902fc78143db05aae36e6806897c6d985706fdeb177f6e04de9a94753054ba"
+"""`digest` of the parts as they are shipped. A test says when a change of them must come here too;
+somebody who changes only the installed files does not get past it (T50)."""
 AGAIN = "twice-told install hook"
 
 
@@ -55,19 +57,24 @@ def _difference(path: Path, scene: Scene) -> str:
     return "the entries around the line were changed"
 
 
+def digest(folder: Path) -> str:
+    """SHA-256 over the parts in a folder, one behind the other. Raises OSError."""
+    return hashlib.sha256(b"".join((folder / name).read_bytes() for name in PARTS)).hexdigest()
+
+
 def script(scene: Scene) -> Finding:
-    """Each script that a line names, and the one beside this program, is the shipped one."""
-    named = {one.paths[1] for one in all_lines(scene) if one.paths}
-    for path in sorted({*named, str(line.HOOK)}):
+    """The parts beside each script that a line names, and beside this program, are as shipped."""
+    ours = line.HOOK.parent
+    named = {Path(one.paths[1]).parent for one in all_lines(scene) if one.paths}
+    for folder in sorted({*named, ours}):
+        again = "twice-told --version  # install it again" if folder == ours else AGAIN
         try:
-            digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+            found = digest(folder)
         except OSError as error:
-            return red(f"{path} cannot be read: {error.strerror}", AGAIN)
-        if digest != HOOK_SHA256:
-            return red(
-                f"{path} is not as shipped (SHA-256 {digest[:12]}, not {HOOK_SHA256[:12]})",
-                "install twice-told again, then: twice-told install hook",
-            )
+            return red(f"{error.filename} cannot be read: {error.strerror}", again)
+        if found != HOOK_SHA256:
+            expected = f"SHA-256 {found[:12]}, not {HOOK_SHA256[:12]}"
+            return red(f"the hook in {folder} is not as shipped ({expected})", again)
     return ok(f"as shipped ({HOOK_SHA256[:12]})")
 
 

@@ -13,21 +13,28 @@ from pipeline.errors import ConfigError
 
 MARKER = "# twice-told hook"
 """Ends each line of ours, of every version and home; nothing else in the line tells it is ours."""
-HOOK = Path(__file__).resolve().parent.parent / "hook.py"
+HOOK = Path(__file__).resolve().parent.parent / "run_hook.py"
 
 _SPECIAL = re.compile(r'[\\"$`]')
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def guarded(interpreter: str, script: str, home: str) -> str:
-    """The line for these three absolute paths. Raises ConfigError for one that cannot stand in it.
-
-    Standard input is read to its end on every path; half an output never leaves (T37).
-    """
+    """The line for these three absolute paths. Raises ConfigError for one that is unfit."""
     python, hook, folder = (f'"{_quoted(checked(path))}"' for path in (interpreter, script, home))
+    return f"{wrapped(f'{python} -I -S {hook} {folder}')} {MARKER}"
+
+
+def wrapped(command: str) -> str:
+    """The guard around a command of sh: exit code 0, one whole object of ours or nothing.
+
+    Standard input is read to its end on every path. The redirection stands at a group and not at
+    `exec`: with too few file descriptors dash ends in 2 at the latter, which throws the prompt away
+    (dash 0.5.12, limit 5 to 11).
+    """
     return (
-        f"exec 2>/dev/null; o=$({python} -I -S {hook} {folder}) && printf '%s' \"$o\""
-        f" || cat >/dev/null; exit 0 {MARKER}"
+        f"{{ o=$({command}) && case $o in '{{\"hookSpecificOutput\":'*'}}}}')"
+        " printf '%s' \"$o\";; esac || cat >/dev/null; } 2>/dev/null; exit 0"
     )
 
 

@@ -102,7 +102,6 @@ def test_exactly_what_was_typed(desk: Desk) -> None:
     assert [tools[TYPED[at][1]] for at in (1, 3, 7)] == ["Write", "Write", "Bash"]
 
 
-@pytest.mark.xfail(strict=False, reason="the night does not render hook files yet")
 def test_said_today_shown_in_the_next_session(desk: Desk) -> None:
     """And in no other repository; and what was shown is not taken for something said."""
     project, other = desk.repository("harbour"), desk.repository("lighthouse")

@@ -47,6 +47,7 @@ CODES = [
     ("cases", ["cases"], 0),
     ("show of nothing", ["show", "nowhere"], 0),
     ("unknown command", ["weave"], 2),
+    ("doctor with words", ["doctor", "now"], 2),
     ("unknown flag", ["show", "--loud"], 2),
     ("unknown type", ["cases", "--type", "mistake"], 2),
     ("no date", ["cases", "--since", "yesterday"], 2),

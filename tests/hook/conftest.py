@@ -14,11 +14,11 @@ import pytest
 from pipeline import hook
 from pipeline.inject.items import Item, line
 from pipeline.inject.snapshots import document
+from pipeline.install.line import wrapped
 from pipeline.masking.masker import mask
 from pipeline.records import Case, CaseType, Kind, Source
 
-HOOK = Path(hook.__file__)
-GUARD = "{{ o=$({command}) && printf '%s' \"$o\" || cat >/dev/null; }} 2>/dev/null; exit 0"
+HOOK = Path(hook.__file__).with_name("run_hook.py")
 NOW = datetime.now(UTC)
 
 
@@ -79,7 +79,7 @@ class World:
         self, data: bytes, command: str | None = None, **options: object
     ) -> "subprocess.CompletedProcess[bytes]":
         """The guarded line through sh, as the client runs it."""
-        text = GUARD.format(command=command or self.command())
+        text = wrapped(command or self.command())
         return subprocess.run(
             ["sh", "-c", text], input=data, capture_output=True, timeout=30, check=False,
             **options,  # type: ignore[call-overload]

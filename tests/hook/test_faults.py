@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.hook.conftest import GUARD, HOOK, World, item
+from pipeline.install.line import wrapped
+from tests.hook.conftest import HOOK, World, item
 
 Fault = Callable[[World, Path], str | None]
 
@@ -136,7 +137,7 @@ def test_odd_events_are_silent(world: World, data: bytes) -> None:
 def test_closed_streams(world: World) -> None:
     world.render(item())
     for closing in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-", ">/dev/full"):
-        text = f"({GUARD.format(command=world.command())}) {closing}"
+        text = f"({wrapped(world.command())}) {closing}"
         done = subprocess.run(
             ["sh", "-c", text], input=world.event(), capture_output=True, check=False
         )
@@ -164,7 +165,7 @@ def test_any_environment(world: World, environment: dict[str, str]) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGALRM])
 def test_killed_while_it_reads(world: World, number: int) -> None:
     child = subprocess.Popen(
-        ["sh", "-c", GUARD.format(command=f"exec {world.command()}")],
+        ["sh", "-c", wrapped(f"exec {world.command()}")],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     assert child.stdin is not None
@@ -196,7 +197,7 @@ def test_it_gives_up_in_time_when_nothing_comes(world: World) -> None:
 @pytest.mark.parametrize("limit", ["-v 65536", "-n 8", "-t 5"])
 def test_scarce_resources(world: World, limit: str) -> None:
     world.render(item())
-    text = f"ulimit {limit}; " + GUARD.format(command=world.command())
+    text = f"ulimit {limit}; " + wrapped(world.command())
     done = subprocess.run(["sh", "-c", text], input=world.event(), capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     assert not done.stdout or json.loads(done.stdout)

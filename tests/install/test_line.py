@@ -58,7 +58,7 @@ def test_what_no_line_can_hold_is_refused(
 def test_the_interpreter_is_the_real_one(run: Run, settings: Path) -> None:
     run("install", "hook", "--yes")
     command = ours(settings.read_bytes())["UserPromptSubmit"][0]["hooks"][0]["command"]
-    assert command.startswith(f'exec 2>/dev/null; o=$("{interpreter()}" -I -S "{HOOK}" "')
+    assert command.startswith(f'{{ o=$("{interpreter()}" -I -S "{HOOK}" "')
     assert Path(interpreter()).is_file()
     assert not Path(interpreter()).is_symlink()
     done = subprocess.run(
@@ -116,8 +116,20 @@ def test_no_writer_breaks(tmp_path: Path, shell: str, python: str) -> None:
 
 
 def test_an_object_comes_through_whole(tmp_path: Path) -> None:
-    text = json.dumps({"a": "%s \\n 한국 $x `y` " + "z" * 5000}, ensure_ascii=False)
+    text = json.dumps(
+        {"hookSpecificOutput": {"a": "%s \\n 한국 $x `y` " + "z" * 5000}}, ensure_ascii=False
+    )
+    text = text.replace(": {", ":{", 1)
     script = fault(tmp_path, f"import os; os.write(1, {text.encode()!r})")
     line = guarded(interpreter(), str(script), str(tmp_path))
     done = subprocess.run(["sh", "-c", line], input=FORK, capture_output=True, check=False)
     assert done.stdout.decode() == text
+
+
+@pytest.mark.parametrize("text", ["hello", "{bad", '{"a":1}', '{"hookSpecificOutput":{"a":1}'])
+def test_what_is_not_our_object_is_dropped(tmp_path: Path, text: str) -> None:
+    """At exit code 0 too: the client hands broken JSON to the model as it is (2.1.332)."""
+    script = fault(tmp_path, f"import os; os.write(1, {text.encode()!r})")
+    line = guarded(interpreter(), str(script), str(tmp_path))
+    done = subprocess.run(["sh", "-c", line], input=FORK, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
