@@ -73,6 +73,10 @@ def collect(store: Store, config: Config, plan: Plan, progress: Progress | None 
     _read_all(store, config, loaded, found.files, chosen, plan, summary, now, progress)
     write.set_present(store, [file_key(file.path) for file in found.files])
     _passed_over(found, summary)
+    if records and not found.files:
+        summary.warnings.append(
+            f"no transcripts found where earlier runs read {len(records)}: has the folder moved?"
+        )
     summary.seconds = time.monotonic() - begun
     summary.peak_rss_mb = _peak_rss_mb()
     return summary
