@@ -88,7 +88,13 @@ def _own_words(words: list[str]) -> Iterator[tuple[int, str]]:
 
 
 def _run(words: list[str], screen: Screen, home: list[Path]) -> int:
-    parser = _parser(next((word for _, word in _own_words(words) if word in COMMANDS), None))
+    asked = next((word for _, word in _own_words(words) if word in COMMANDS), None)
+    if asked and COMMANDS[asked].module is None and not {"-h", "--help"} & set(words):
+        raise NotBuiltError(
+            f"`{asked}` is part of the plan and not built yet",
+            "see CHANGELOG.md for what there is",
+        )
+    parser = _parser(asked)
     args = parser.parse_args(words)
     if args.command is None:
         parser.print_help()
@@ -102,11 +108,6 @@ def _run(words: list[str], screen: Screen, home: list[Path]) -> int:
     screen.quiet = getattr(args, "quiet", False)
     screen.verbose = getattr(args, "verbose", False)
     command = COMMANDS[args.command]
-    if command.module is None:
-        raise NotBuiltError(
-            f"`{command.name}` is part of the plan and not built yet",
-            "see CHANGELOG.md for what there is",
-        )
     context = Context(
         settings,
         screen,

@@ -14,12 +14,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
+from pipeline.cases import sound
 from pipeline.cases.schema import MIGRATIONS
 from pipeline.cases.store import Store
 from pipeline.cases.write import buried_keys
 from pipeline.errors import StoreError
 from pipeline.files import private_dir, write_private
 from pipeline.masking.masker import recheck
+from pipeline.masking.stored import table_digest
 
 FORMAT = 1
 KEEP = 7
@@ -30,6 +34,7 @@ TABLES = (
 SWEEP_DUE = "sweep"
 """Name of the note that forgotten words still lie in some files, with the ids."""
 _WORDS = frozenset({"text", "gist", "said"})
+_CHECKED = _WORDS | {"tool", "session"}
 _ID_AT = {"turns": 3, "cases": 1, "heard": 2, "rulings": 1, "verdicts": 1}
 """Where the case id stands in a row of these tables, behind the table's name."""
 _UNFIT = (ValueError, KeyError, IndexError, TypeError, OverflowError)
@@ -141,11 +146,12 @@ def restore(store: Store, rows: Sequence[list[Any]], newer: Sequence[list[Any]] 
             buried = frozenset(known[key] for key in buried_keys(store, list(known)))
             kept = _without(rows, buried)
         except (AttributeError, *_UNFIT) as error:
-            raise _bad_shape() from error
+            raise sound.bad_shape() from error
         store.con.execute("DELETE FROM rulings WHERE id IN (SELECT unnest(?))", [list(buried)])
         for table in TABLES:
             if table not in first:
                 _fill(store, table, [row for row in kept if row[0] == table])
+        sound.check(store)
 
 
 def _without(rows: Sequence[list[Any]], ids: frozenset[str]) -> list[list[Any]]:
@@ -153,17 +159,22 @@ def _without(rows: Sequence[list[Any]], ids: frozenset[str]) -> list[list[Any]]:
 
 
 def _fill(store: Store, table: str, rows: Sequence[list[Any]]) -> None:
-    width = len(_columns(store, table))
-    if any(len(row) != width + 1 for row in rows):
-        raise _bad_shape()
-    if rows:
-        lists = [list(column) for column in zip(*(row[1:] for row in rows), strict=True)]
-        places = ", ".join("unnest(?)" for _ in lists)
-        store.con.execute(f"INSERT INTO {table} SELECT {places}", lists)
-
-
-def _bad_shape() -> StoreError:
-    return StoreError("a row of the export has the wrong shape", "try an older one")
+    """Words are checked on their way in too: a file can come from anywhere."""
+    names = _columns(store, table)
+    if any(len(row) != len(names) + 1 for row in rows):
+        raise sound.bad_shape()
+    if not rows:
+        return
+    columns = dict(zip(names, map(list, zip(*(row[1:] for row in rows), strict=True)), strict=True))
+    try:
+        for name in _CHECKED & columns.keys():
+            columns[name] = [recheck(value) for value in columns[name]]
+        if "masked_by" in columns:
+            columns["masked_by"] = [old and table_digest() for old in columns["masked_by"]]
+        places = ", ".join("unnest(?)" for _ in names)
+        store.con.execute(f"INSERT INTO {table} SELECT {places}", list(columns.values()))
+    except (duckdb.ConstraintException, duckdb.DataError, TypeError, AttributeError) as error:
+        raise sound.bad_shape() from error
 
 
 def _overrule(store: Store, newer: Sequence[list[Any]]) -> None:

@@ -43,7 +43,8 @@ class Store:
             yield
             self.con.commit()
         except BaseException:
-            self.con.rollback()
+            with contextlib.suppress(duckdb.Error):  # a stopped query has ended it already
+                self.con.rollback()
             raise
 
 
@@ -73,12 +74,11 @@ def open_writer(folder: Path, name: str = FILE_NAME) -> Iterator[Store]:
     with private_files():
         con = _connect_or_repair(path, warnings)
         try:
-            _harden(con, folder, writing=True)
-            migrate(con)
-            yield Store(con, warnings)
-            con.execute("CHECKPOINT")
-        except duckdb.Error as error:
-            raise _as_store_error(path, error) from error
+            with _as_ours(path):
+                _harden(con, folder, writing=True)
+                migrate(con)
+                yield Store(con, warnings)
+                con.execute("CHECKPOINT")
         finally:
             con.close()
             _tighten(path)
@@ -93,12 +93,26 @@ def open_reader(folder: Path) -> Iterator[Store | None]:
         return
     con = connect(path, read_only=True)
     try:
-        _harden(con, folder, writing=False)
-        yield Store(con, []) if is_ready(con) else None
-    except duckdb.Error as error:
-        raise _as_store_error(path, error) from error
+        with _as_ours(path):
+            _harden(con, folder, writing=False)
+            yield Store(con, []) if is_ready(con) else None
     finally:
         con.close()
+
+
+@contextlib.contextmanager
+def _as_ours(path: Path) -> Iterator[None]:
+    """DuckDB's errors as ours. Ctrl-C in a query comes as a RuntimeError (1.4, seen Nov 2026)."""
+    try:
+        yield
+    except duckdb.InterruptException as error:
+        raise KeyboardInterrupt from error
+    except duckdb.Error as error:
+        raise _as_store_error(path, error) from error
+    except RuntimeError as error:
+        if str(error) != "Query interrupted":
+            raise
+        raise KeyboardInterrupt from error
 
 
 def _is_ours(path: Path) -> bool:

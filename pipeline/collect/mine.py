@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date
+from functools import lru_cache
 from pathlib import Path
 
 from pipeline import __version__, clock
@@ -22,10 +23,9 @@ from pipeline.cases.rows import (
 from pipeline.classify import engine, objects
 from pipeline.classify.rule import Packs
 from pipeline.config import Config
-from pipeline.masking.inert import inert
 from pipeline.masking.masker import mask
 from pipeline.masking.stored import table_digest
-from pipeline.records import Finding, Message, Source, Turn
+from pipeline.records import Finding, MaskedText, Message, Source, Turn
 from pipeline.transcripts.discover import TranscriptFile
 from pipeline.transcripts.history import paste_displays
 from pipeline.transcripts.reader import READER_VERSION, Options, Transcript, open_transcript
@@ -143,7 +143,7 @@ class Miner:
         return TurnRow(
             key=turn.key,
             uuid=turn.uuid,
-            session=inert(turn.session_id),
+            session=session_name(turn.session_id),
             at=turn.at,
             day=clock.local_day(turn.at, self._config.timezone),
             inferred_at=turn.inferred_at,
@@ -190,6 +190,12 @@ def settings_digest(packs: Packs, config: Config) -> str:
     return digest.hexdigest()[:32]
 
 
+@lru_cache(1024)
+def session_name(session_id: str) -> MaskedText:
+    """A session's id as it may leave the transcript: odd ones can hold anything."""
+    return mask(session_id).text
+
+
 def message(transcript: Transcript, turn: Turn) -> Message:
     """What the rules see of a turn."""
     return Message(
@@ -213,7 +219,7 @@ def _correction(
         rule_id=finding.rule_id,
         lang=finding.lang,
         text=mask(turn.text).text,
-        tool=_TOOL_NAME.sub("", action.tool) if action else "",
+        tool=mask(_TOOL_NAME.sub("", action.tool) if action else "").text,
         gist=mask(_inside(action.gist, turn.cwd) if action else "").text,
         said=mask(action.said if action else "").text,
         admitted=admitted,

@@ -74,6 +74,10 @@ def collect(store: Store, config: Config, plan: Plan, progress: Progress | None 
     write.note_collected(store, now)
     write.set_present(store, [file_key(file.path) for file in found.files])
     _passed_over(found, summary)
+    if records and not found.files:
+        summary.warnings.append(
+            f"no transcripts found where earlier runs read {len(records)}: has the folder moved?"
+        )
     summary.seconds = time.monotonic() - begun
     summary.peak_rss_mb = _peak_rss_mb()
     return summary

@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from pipeline.masking.masker import mask
 from pipeline.records import Source
 from pipeline.transcripts.counts import Counts
 
@@ -51,7 +52,7 @@ class Summary:
             "not_human": dict(sorted(counts.not_human.items())),
             "state": counts.state,
             "skipped": dict(sorted(counts.skipped.items())),
-            "unknown": dict(sorted(counts.unknown.items())),
+            "unknown": {mask(name).text: number for name, number in sorted(counts.unknown.items())},
             "pending_tail": counts.pending_tail,
             "turns": self.turns,
             "no_case": self.no_case,

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from pipeline.classify import packs
-from pipeline.collect.mine import Miner
+from pipeline.collect.mine import Miner, session_name
 from pipeline.collect.run import SCRIPT_SESSIONS, Progress
 from pipeline.config import Config
 from pipeline.errors import SourceError
@@ -144,7 +144,7 @@ def _said(copy: _Copy, reason: str) -> Said:
     turn = copy.turn
     return Said(
         uuid=turn.uuid,
-        session=inert(turn.session_id),
+        session=session_name(turn.session_id),
         at=turn.at,
         repo=copy.repo,
         kind=turn.kind.value,
@@ -156,8 +156,8 @@ def _said(copy: _Copy, reason: str) -> Said:
 
 def _other(other: Other) -> Said:
     return Said(
-        uuid=inert(other.uuid),
-        session=inert(other.session_id),
+        uuid=other.uuid,
+        session=session_name(other.session_id),
         at=other.at,
         repo="",
         kind=inert(other.kind),

@@ -1,20 +1,20 @@
 """`classify`: messages in, verdicts out, one JSON object a line."""
 
 import json
-import sys
 from argparse import Namespace
 from typing import Any
 
 from pipeline.classify import engine, labelled, packs
 from pipeline.classify.rule import Packs
 from pipeline.commands.context import Context
+from pipeline.commands.stdin import stdin
 
 
 def run(context: Context, args: Namespace) -> int:
     """One line out per line in, in order; a line that holds no message gets a null verdict."""
     loaded = packs.load(context.config.rule_folders)
     bad = 0
-    for line in sys.stdin.buffer:
+    for line in stdin():
         verdict = _verdict(loaded, line, args.lang)
         bad += "error" in verdict
         context.screen.record(verdict)
@@ -25,11 +25,13 @@ def run(context: Context, args: Namespace) -> int:
 
 def _verdict(loaded: Packs, line: bytes, lang: str | None) -> dict[str, Any]:
     empty = {"id": None, "type": None, "rule_id": None, "decided": False, "excluded_by": None}
+    data = None
     try:
         data = json.loads(line.decode("utf-8", "replace"))
         message = labelled.message_of(data, lang)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return empty | {"lang": None, "error": "no message"}
+        known = data.get("id") if isinstance(data, dict) else None
+        return empty | {"id": known, "lang": None, "error": "no message"}
     traced = engine.trace(loaded, message)
     finding = traced.finding
     return empty | {

@@ -1,7 +1,6 @@
 """`explain`: why a text or a stored case got its verdict, and where its line stands."""
 
 import os
-import sys
 from argparse import Namespace
 from typing import Any
 
@@ -16,6 +15,7 @@ from pipeline.collect.mine import Miner, message
 from pipeline.commands.cases import as_json
 from pipeline.commands.context import Context
 from pipeline.commands.lookup import one_case
+from pipeline.commands.stdin import stdin
 from pipeline.errors import SourceError, UsageError
 from pipeline.masking.masker import mask
 from pipeline.records import Case, Message, Source
@@ -31,7 +31,7 @@ def run(context: Context, args: Namespace) -> int:
         raise UsageError("give a text, or --case ID", 'as in: twice-told explain "not that one"')
     loaded = packs.load(context.config.rule_folders)
     if args.text is not None:
-        raw = sys.stdin.buffer.read() if args.text == "-" else os.fsencode(args.text)
+        raw = stdin().read() if args.text == "-" else os.fsencode(args.text)
         text = raw.decode("utf-8", "replace")
         asked = Message(text, lang=args.lang)
         _show(context, engine.trace(loaded, asked), asked, {})

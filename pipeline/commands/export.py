@@ -13,6 +13,8 @@ from pipeline.files import lock, private_dir
 
 def save(context: Context, args: Namespace) -> int:
     """Writes all cases with verdicts and tombstones to one file (0600)."""
+    if str(args.file) == "-":
+        raise UsageError("an export is written to a file", "name it, as in cases.jsonl.gz")
     with open_reader(context.config.local_cases) as store:
         if store is None:
             raise StoreError("there is no store yet", "`twice-told collect` makes it")

@@ -1,10 +1,10 @@
 """`mask`: what would remain of a text, and what was taken."""
 
 import json
-import sys
 from argparse import Namespace
 
 from pipeline.commands.context import Context
+from pipeline.commands.stdin import stdin
 from pipeline.masking.masker import mask
 
 
@@ -12,7 +12,7 @@ def run(context: Context, args: Namespace) -> int:
     """The masked text on standard output; what was found on standard error."""
     if args.jsonl:
         return _lines(context)
-    text = sys.stdin.buffer.read().decode("utf-8", "replace")
+    text = stdin().read().decode("utf-8", "replace")
     masked, found = _mask(text)
     if context.json:
         context.screen.document({"text": masked, "found": list(found)})
@@ -32,12 +32,11 @@ def _mask(text: str) -> tuple[str, tuple[str, ...]]:
 
 def _lines(context: Context) -> int:
     """`{"text"}` lines in, one `{"text", "found"}` line out for each, in order."""
-    for line in sys.stdin.buffer:
+    for line in stdin():
         try:
-            text = json.loads(line.decode("utf-8", "replace"))["text"]
-            masked, found = _mask(text if isinstance(text, str) else "")
+            masked, found = _mask(json.loads(line.decode("utf-8", "replace"))["text"])
             answer = {"text": masked, "found": list(found)}
-        except (ValueError, KeyError, TypeError, RecursionError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             answer = {"text": "", "found": ["not-a-line"]}
         context.screen.record(answer)
     return 0

@@ -67,7 +67,7 @@ def _agreed(context: Context, number: int) -> bool:
     """Asks on a terminal. Raises UsageError where nobody can answer."""
     if context.yes:
         return True
-    if not (sys.stdin.isatty() and context.screen.err.isatty()):
+    if not (sys.stdin and sys.stdin.isatty() and context.screen.err.isatty()):
         raise UsageError("forgetting is final and nobody can be asked here", "say --yes")
     context.screen.err.write(f"Forget {number} case(s) for good? [y/N] ")
     context.screen.err.flush()

@@ -139,5 +139,7 @@ _DECODERS: tuple[tuple[str, Callable[[str], Iterator[Edit]]], ...] = (
     ("%", _url),
     ("&", _html),
     ("", _base64),
+    ("\\", _json),
 )
-"""In this order, each on the result of the one before, behind a literal that must occur."""
+"""In this order, each on the result of the one before, behind a literal that must occur. JSON comes
+again: what was in base64 is often JSON."""

@@ -6,6 +6,7 @@ file that grows meanwhile is read on the next night from its start.
 
 import hashlib
 import os
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -40,6 +41,8 @@ FIELD_MAX_CHARS = 400
 ANSWER_WITHIN_LINES = 400
 SCRIPT_MIN_CHARS = 40
 UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
+_NAME = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[\w-]{1,12}", re.ASCII)
+"""A UUID as the client writes it, or as short a name as other tools give: no room for words."""
 """Of a line in a file whose own date no calendar holds."""
 READER_VERSION = 1
 """Part of each file's record: a higher one makes the next night read every file again."""
@@ -183,7 +186,7 @@ class Transcript:
 
     def _take(self, line: Line, raw: Raw) -> None:
         data = line.data
-        uuid = _field(data, "uuid")
+        uuid = _name(data, "uuid")
         if uuid:
             self.seen.add(uuid)
         self._records += 1
@@ -258,7 +261,7 @@ class Transcript:
             texts = [str(block.get("text") or result_text(block)) for block in blocks]
             self.others.append(
                 Other(
-                    _field(line.data, "uuid"),
+                    _name(line.data, "uuid"),
                     turn.session_id,
                     turn.at,
                     line.kind,
@@ -275,7 +278,7 @@ class Transcript:
     def _hear(self, line: Line, raw: Raw, place: int, piece: Piece, text: str) -> None:
         data = line.data
         session = self._session(data)
-        uuid = _field(data, "uuid") or _digest(session, data.get("timestamp"), "user", text)
+        uuid = _name(data, "uuid") or _digest(session, data.get("timestamp"), "user", text)
         self._heard.append(
             _Heard(
                 self._turn(
@@ -291,7 +294,7 @@ class Transcript:
                 raw.spine,
                 tool_use_id=piece.tool_use_id,
                 prompt=line.kind == "user" and not piece.tool_use_id and place == 0,
-                parent=_field(data, "parentUuid"),
+                parent=_name(data, "parentUuid"),
                 position=_position(data),
             )
         )
@@ -332,7 +335,7 @@ class Transcript:
                 self._notice(line, raw, Statement(Source.SELF, text.strip()))
 
     def _notice(self, line: Line, raw: Raw, statement: Statement) -> None:
-        uuid = _field(line.data, "uuid") or statement.key("")
+        uuid = _name(line.data, "uuid") or statement.key("")
         text = clean(statement.text)
         if not text or self._options.excluded(_field(line.data, "cwd", 4096) or self._cwd):
             return
@@ -474,10 +477,10 @@ class Transcript:
     def _is_answered(self, uuid: str, place: int) -> bool:
         below = {uuid}
         for data in self._spine.forwards(place, ANSWER_WITHIN_LINES):
-            if data.get("parentUuid") in below:
+            if _name(data, "parentUuid") in below:
                 if action.is_agent(data):
                     return True
-                below.add(_field(data, "uuid"))
+                below.add(_name(data, "uuid"))
         return False
 
     def _settle_context(self) -> None:
@@ -530,6 +533,12 @@ def _reason(pieces: Sequence[Piece]) -> str:
 def _field(data: Mapping[str, Any], name: str, limit: int = FIELD_MAX_CHARS) -> str:
     value = data.get(name)
     return clean_surrogates(value[:limit]) if isinstance(value, str) else ""
+
+
+def _name(data: Mapping[str, Any], field: str) -> str:
+    """A line's own name or its parent's; a long one that is no UUID may hold words."""
+    value = _field(data, field)
+    return value if not value or _NAME.fullmatch(value) else _digest(value)
 
 
 def _position(data: Mapping[str, Any]) -> object:

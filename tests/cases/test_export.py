@@ -227,6 +227,50 @@ def test_a_damaged_export_is_refused_and_the_store_untouched(
     assert not [p.name for p in told.local_cases.iterdir() if "restoring" in p.name]
 
 
+@pytest.mark.parametrize(
+    ("table", "change"),
+    [
+        ("cases", "type = 'quokka'"),
+        ("cases", "source = 'quokka'"),
+        ("turns", "kind = 'quokka'"),
+        ("rulings", "state = 'quokka'"),
+        ("repos", "name = '../../etc'"),
+        ("repos", "name = 'a b'"),
+    ],
+)
+def test_values_that_no_run_writes_are_refused(
+    told: Config, tmp_path: Path, table: str, change: str
+) -> None:
+    command(told, "dismiss", case_id(told, MISSED))
+    with open_writer(told.local_cases) as store:
+        store.rows(f"UPDATE {table} SET {change} WHERE rowid = 0")
+    command(told, "export", str(tmp_path / "odd.gz"))
+    other = replace(told, home=tmp_path / "other")
+    done = command(other, "restore", str(tmp_path / "odd.gz"))
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "a row of the export has the wrong shape" in done.stderr
+    assert not (other.local_cases / "cases.duckdb").exists()
+
+
+def test_a_row_twice_is_the_exports_fault(told: Config, tmp_path: Path) -> None:
+    twice = ["tombstones", "m"]
+    (tmp_path / "odd.gz").write_bytes(_hostile(HEAD, twice, twice))
+    done = command(replace(told, home=tmp_path / "other"), "restore", str(tmp_path / "odd.gz"))
+    assert done.returncode == 3
+    assert "a row of the export has the wrong shape" in done.stderr
+
+
+def test_words_of_an_export_are_masked_on_their_way_in(told: Config, saved: Path) -> None:
+    """Who packs a file by hand can name any table as the one that masked it."""
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    head, *rows, _ = map(json.loads, gzip.decompress(saved.read_bytes()).splitlines())
+    told_rows = json.loads(json.dumps(rows).replace(MISSED, f"use {key} here"))
+    saved.write_bytes(_hostile(head, *told_rows))
+    assert command(told, "restore", str(saved), "--yes").returncode == 0
+    assert len(cases(told)) == 3
+    assert everywhere(told.home / "local_cases" / "cases.duckdb", key) == []
+
+
 def test_any_flipped_byte_of_an_export_is_found_or_harmless(saved: Path) -> None:
     whole = saved.read_bytes()
     expected = export.read(saved)

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.cli import main
+from pipeline.commands.writing import writing
 from pipeline.config import Config
 from tests.collect.homes import (
     MISSED,
@@ -71,6 +73,8 @@ CODES = [
     ("unknown user", ["cases", "--home", "~nobody-of-this-name/x"], 3),
     ("not built yet", ["proposals"], 3),
     ("not built yet, with words", ["accept", "3"], 3),
+    ("not built yet, with its options", ["accept", "3", "--target", "CLAUDE.md"], 3),
+    ("export into a pipe", ["export", "-"], 2),
     ("judge not built yet", ["nightly", "--llm"], 3),
 ]
 
@@ -161,6 +165,30 @@ def test_an_interrupt_ends_with_130(config: Config, root: Path) -> None:
     assert (process.returncode, out) == (130, ""), err
     assert err.startswith("twice-told: stopped")
     assert command(config, "collect").returncode == 0
+
+
+SLOW_QUERY = "SELECT count(*) FROM range(10000000) a, range(10000000) b"
+
+
+def test_an_interrupt_in_a_query_ends_as_an_interrupt(told: Config) -> None:
+    with pytest.raises(KeyboardInterrupt), writing(told) as store, store.transaction():
+        timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        store.rows(SLOW_QUERY)
+    assert command(told, "collect").returncode == 0
+
+
+@pytest.mark.parametrize("words", ["mask", "mask --jsonl", "classify", "explain -"])
+def test_closed_input_is_a_usage_error(config: Config, words: str) -> None:
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'"{sys.executable}" -m pipeline {words} <&-'],
+        env=environment(config),
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "next: " in done.stderr
 
 
 @pytest.mark.parametrize("words", [["cases"], ["cases", "--json"], ["--help"], ["rules", "list"]])

@@ -1,6 +1,7 @@
 """The words of the command line: help, options before and after, the original two lines, and
 words that are none."""
 
+import json
 import shlex
 import shutil
 import subprocess
@@ -294,6 +295,14 @@ def test_input_that_is_no_text_is_no_bug(config: Config, words: list[str], data:
     )
     assert done.returncode == 0, done.stderr
     assert b"Traceback" not in done.stderr
+
+
+def test_a_line_that_is_no_message_keeps_its_place_and_id(config: Config) -> None:
+    done = command(config, "classify", stdin='{"id": "a", "words": "x"}\n[1]\n')
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == ["a", None]
+    done = command(config, "mask", "--jsonl", stdin='{"text": 5}\n{"text": "hi"}\n')
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [a["found"] for a in answers] == [["not-a-line"], []]
 
 
 def test_the_main_job_shows_a_newcomer_the_sample(config: Config) -> None:

@@ -63,6 +63,14 @@ ENGLISH = [
     'I said "don\'t touch it" — you’ve changed 3…5 files',
     "1️⃣ first 👩‍💻 then ❤️ café naïve",
     "see #1234, PR 567, RFC 7231 section 6.5.1",
+    "the class -home-page-layout is unused, so is body-home-hero-title",
+    "the password is about to expire soon, the password's length is checked",
+    "password field2 is red, password reset v2 and password validation2 too",
+    "password 8characters minimum, password sha512 digest, password Base64encoded",
+    "log in as admin with the new flow, then as guest with OAuth2",
+    "the OTP field takes 6 digits and the one-time code expires after 300 s",
+    f"the storage key 0x{HASH}{HASH[:24]} and the tx 0x{HASH}{HASH[:24]} differ",
+    "a handy list of 20261130 rows",
 ]
 KOREAN = [
     "아니, 그 파일 말고 config.py 를 고쳐야 해. 커밋은 하지 마.",
@@ -75,6 +83,7 @@ KOREAN = [
     "계정 설정 화면은 v2.3.1 에서 바뀌었어",
     "전화번호 입력란은 11자리까지만 받아",
     "테이블에서 첫 번째 항목을 선택해 줘",
+    "인증번호 입력란은 6자리야, /home/에 있어",
 ]
 JAPANESE = [
     "違います。そのファイルではなく main.ts を直してください。",
@@ -96,7 +105,71 @@ CHINESE = [
     "版本是2.0.1，端口是5432",
     "数据库的表不要删除",
 ]
-HARMLESS = [*ENGLISH, *KOREAN, *JAPANESE, *CHINESE]
+GERMAN = [
+    "das Passwort ist falsch",
+    "Das Kennwort ist ungültig, zeig eine Meldung.",
+    "Passwort: erforderlich",
+    "Passwort: sichtbar",
+    "das Passwort ist im Vault, nicht in der Datei config2.yaml",
+    "die Meldung \"das Passwort ist 'falsch'\" fehlt",
+    "die Telefonnummer hat 11 Stellen",
+    "steht unter 0042, mobil ab 768 1024 1280 px",
+    "der Bestätigungscode hat 6 Stellen",
+]
+SPANISH = [
+    "la contraseña es obligatoria",
+    "La contraseña es incorrecta, muestra un aviso.",
+    "la contraseña es demasiado corta",
+    "contraseña: obligatoria",
+    "la clave es única",
+    "la clave es el id del usuario, la clave primaria es user_id2",
+    "el teléfono es obligatorio",
+    "el código de verificación caduca en 300 s",
+]
+FRENCH = [
+    "le mot de passe est incorrect",
+    "Le mot de passe est oublié.",
+    "mot de passe : obligatoire",
+    "le mot de passe est l'adresse de l'utilisateur",
+    "le téléphone est obligatoire",
+    "le code de confirmation est trop long",
+]
+PORTUGUESE = [
+    "a senha é obrigatória",
+    "A senha é inválida, mostra um aviso.",
+    "senha: incorreta",
+    "a senha é salva em texto puro",
+    "o telefone é opcional",
+    "senha base64 não é cifra",
+]
+ITALIAN = [
+    "la password è sbagliata",
+    "La password è obbligatoria.",
+    "password: errata",
+    "la password è troppo corta",
+    "il telefono è obbligatorio",
+    "il codice di verifica è scaduto",
+]
+RUSSIAN = [
+    "пароль неверный",
+    "Пароль: неверный",
+    "пароль обязателен",
+    "Пароль должен содержать 8 символов",
+    "поле телефон 11 цифр",
+    "код подтверждения не приходит",
+]
+HARMLESS = [
+    *ENGLISH,
+    *KOREAN,
+    *JAPANESE,
+    *CHINESE,
+    *GERMAN,
+    *SPANISH,
+    *FRENCH,
+    *PORTUGUESE,
+    *ITALIAN,
+    *RUSSIAN,
+]
 
 
 @pytest.mark.parametrize("text", HARMLESS)
