@@ -89,7 +89,7 @@ class Miner:
                 counts=transcript.counts,
                 shadows=self._shadows(transcript, findings),
                 showings=tuple(
-                    Showing(inert(uuid), inert(session), at)
+                    Showing(uuid, session_name(session), at)
                     for uuid, session, at in transcript.showings
                 ),
             )

@@ -118,7 +118,7 @@ def _check_folder(path: Path, folder: Path) -> None:
     if not folder.is_dir():
         raise ConfigError(
             f"there is no folder {folder}",
-            f"start the program that owns {path.name} once, or name the right folder",
+            "start Claude Code once, or name the right folder with --claude-dir",
         )
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ConfigError(f"{folder} may not be written", "mend its permissions")

@@ -221,7 +221,7 @@ class Transcript:
         if isinstance(attachment, dict) and attachment.get("type") == "hook_additional_context":
             if OUR_FENCE in str(attachment.get("content")):
                 turn = self._turn(data, 0, key="", uuid="", text="", kind=Kind.TYPED, row="")
-                self.showings.append((_field(data, "uuid"), turn.session_id, turn.at))
+                self.showings.append((_name(data, "uuid"), turn.session_id, turn.at))
 
     def _judge(self, line: Line, raw: Raw) -> None:
         judged = judge(line, self.file.subagent, self._options.excluded)

@@ -22,7 +22,7 @@ from pipeline.masking.masker import mask
 from pipeline.masking.stored import table_digest
 from pipeline.records import CaseType, Fate, Kind, Source
 from pipeline.transcripts.counts import Counts
-from tests.bench import logs
+from tests.bench import hooks, logs
 
 PYTHON = sys.executable
 READ = """
@@ -175,6 +175,18 @@ def screens(table: Table, top: Path) -> None:
                   "<= 1.5", f"{cost.cpu:.2f} s, {base.cpu:.2f} s")  # fmt: skip
 
 
+def prompts(table: Table, top: Path) -> None:
+    """The hook line at a prompt, through sh as the client runs it: wall time."""
+    took = hooks.cases(top)
+    for way, what, base, goal in (
+        ("shown", "hook, already shown / the line with `-c pass`", "empty", "<= 1.25"),
+        ("first", "hook, first prompt / the line with `-c pass`", "empty", "<= 1.25"),
+        ("long", "hook with a 200 KB prompt / with 200 B", "shown", "<= 1.2"),
+    ):
+        table.row(what, took[way] / took[base], goal,
+                  f"{took[way] * 1e3:.1f} ms, {took[base] * 1e3:.1f} ms")  # fmt: skip
+
+
 def _fill(home: Path, cases: int) -> None:
     now, kinds = datetime(2026, 1, 1, tzinfo=UTC), list(CaseType)
     nothing = mask("").text
@@ -205,7 +217,7 @@ def _turn(file, place, repo, now, kinds, nothing) -> TurnRow:  # type: ignore[no
 def main() -> None:
     """Everything, or the parts that are named."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", help="reading, nights, screens (all)")
+    parser.add_argument("parts", nargs="*", help="reading, nights, screens, prompts (all)")
     parser.add_argument("--mib", type=int, default=1024, help="size of the big tree")
     given = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -218,6 +230,8 @@ def main() -> None:
             nights(table, Path(folder))
         if not given.parts or "screens" in given.parts:
             screens(table, Path(folder))
+        if not given.parts or "prompts" in given.parts:
+            prompts(table, Path(folder))
 
 
 if __name__ == "__main__":
