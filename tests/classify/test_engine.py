@@ -30,7 +30,7 @@ TYPES = [
     ("주석은 영어로 쓰라니까", "violated-instruction"),
     ("먼저 계획부터 세우고 하라고", "violated-instruction"),
     ("그게 아니라 아래쪽 표야", "mistaken-premise"),
-    ("포트는 팔천이 아니고 구천이야", "mistaken-premise"),
+    ("맨 위가 아니고 맨 아래야", "mistaken-premise"),
     ("합계가 잘못 계산됐어", "wrong-result"),
     ("두 번째 값이 틀렸어", "wrong-result"),
     ("줄 간격이 이상해", "wrong-result"),
