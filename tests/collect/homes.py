@@ -107,11 +107,13 @@ def state(config: Config) -> tuple[list[Case], Counter[str]]:
 
 
 def tables(config: Config) -> dict[str, list[Any]]:
-    """Every row of every table that an export holds."""
+    """Every row of every table that an export holds, but for the time of the last run."""
     from pipeline.cases.export import TABLES
 
     with reader(config) as store:
-        return {table: store.rows(f"SELECT * FROM {table} ORDER BY ALL") for table in TABLES}
+        rows = {table: store.rows(f"SELECT * FROM {table} ORDER BY ALL") for table in TABLES}
+    rows["meta"] = [row for row in rows["meta"] if row[0] != "collected_us"]
+    return rows
 
 
 # Processes

@@ -61,8 +61,12 @@ def test_each_example_works_as_it_is_printed(
     (tmp_path / "work").mkdir()
     tool = tmp_path / "bin" / "twice-told"
     tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m pipeline "$@"\n')
-    tool.chmod(0o755)
+    crontab = tmp_path / "bin" / "crontab"
+    crontab.write_text("#!/bin/sh\necho 'no crontab for you' >&2\nexit 1\n")
+    for program in (tool, crontab):
+        program.chmod(0o755)
     work = tmp_path / "work"
+    subprocess.run(["git", "init", "-q", str(work)], check=True)
     (work / "messages.jsonl").write_text('{"id": 1, "text": "You forgot the tests"}\n')
     (work / "texts.jsonl").write_text('{"text": "write to jane@example.com"}\n')
     (work / "labelled.jsonl").write_text(
@@ -81,7 +85,7 @@ def test_each_example_works_as_it_is_printed(
     )
     # The doctor has something to say: neither hook nor schedule is installed here.
     assert done.returncode == (1 if name == "doctor" else 0), (example, done.stderr)
-    assert done.stdout or name in ("turns",), example
+    assert done.stdout or name in ("turns", "inject"), example
     assert shlex.split(example)
 
 

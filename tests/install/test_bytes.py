@@ -199,10 +199,10 @@ def test_a_file_that_install_made_goes_again(run: Run, settings: Path) -> None:
 
 def test_a_file_that_install_made_goes_after_a_replacement_too(run: Run, settings: Path) -> None:
     run("install", "hook", "--yes")
-    old = settings.read_bytes().replace(b"/hook.py", b"/old.py")
+    old = settings.read_bytes().replace(b"/run_hook.py", b"/old.py")
     settings.write_bytes(old)
     assert "replaced" in run("install", "hook", "--yes").out
-    assert settings.read_bytes() == old.replace(b"/old.py", b"/hook.py")
+    assert settings.read_bytes() == old.replace(b"/old.py", b"/run_hook.py")
     run("uninstall", "hook", "--yes")
     assert not settings.exists()
 

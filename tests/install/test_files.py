@@ -324,9 +324,9 @@ def test_an_old_line_is_replaced(run: Run, settings: Path) -> None:
     assert "-" in done.out
     found = json.loads(settings.read_bytes())["hooks"]
     assert "Stop" not in found
-    assert [g["hooks"][0]["command"][:9] for g in found["UserPromptSubmit"]] == [
-        "echo mine",
-        "exec 2>/d",
+    assert [g["hooks"][0]["command"][:5] for g in found["UserPromptSubmit"]] == [
+        "echo ",
+        "{ o=$",
     ]
     assert b"/old/" not in settings.read_bytes()
 
