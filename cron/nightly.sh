@@ -43,7 +43,7 @@ unset PYTHONHOME PYTHONPATH PYTHONSTARTUP PYTHONINSPECT PYTHONWARNINGS PYTHONIOE
 folder=$home/local_cases/runs
 log=$folder/nightly.log
 if ! mkdir -p "$folder" || ! : >>"$log"; then
-    echo "twice-told: the night cannot write $log" >&2
+    printf 'twice-told: the night cannot write %s\n' "$log" >&2
     exit 3
 fi
 size=$(wc -c <"$log")
@@ -55,7 +55,7 @@ say() { printf '%s %s\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$1" >>"$log"; }
 
 fail() {
     say "$2"
-    echo "twice-told: $2; see $log" >&2
+    printf 'twice-told: %s; see %s\n' "$2" "$log" >&2
     exit "$1"
 }
 

@@ -72,15 +72,19 @@ def field(data: bytes, name: bytes, most: int = 4096) -> bytes:
     start = data.index(b'"', at) + 1
     if data[at : start - 1].strip():
         raise ValueError
-    end = start
+    end = escape = start
     while data[end : end + 1] != b'"' and end - start < most:
-        end += 2 if data[end : end + 1] == b"\\" else 1
+        if data[end : end + 1] == b"\\":
+            escape, end = end, end + 2
+        else:
+            end += 1
+    if data[end : end + 1] != b'"' and end - escape < 6:  # cut, perhaps within an escape
+        end = escape
     value = data[start:end]
     if b"\\" in value:
         import json  # rare, and slow to load
 
-        whole = value if data[end : end + 1] == b'"' else value.rpartition(b"\\")[0]
-        value = json.loads(b'"' + whole + b'"').encode("utf-8", "surrogatepass")
+        value = json.loads(b'"' + value + b'"').encode("utf-8", "surrogatepass")
     return value
 
 
@@ -164,9 +168,11 @@ def trees(cwd: bytes) -> "Iterator[bytes]":
     yield top
     if linked:
         folder = read_file(top + b"/.git").strip().removeprefix(b"gitdir: ")
-        main, found, _ = folder.rpartition(b"/.git/worktrees/")
+        main, _, name = folder.rpartition(b"/.git/worktrees/")
+        if not main or b"/" in name or name in (b"", b".", b".."):
+            return
         back = read_file(folder + b"/gitdir").strip()
-        if found and real(back.rpartition(b"/")[0]) == top:
+        if real(back.rpartition(b"/")[0]) == top:
             yield real(main)
 
 

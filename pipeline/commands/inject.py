@@ -1,4 +1,4 @@
-"""`inject`: what the hook would show in a folder, and why each item is in."""
+"""`inject`: what the next night hands to the hook for a folder, and why each item is in."""
 
 import os
 from argparse import Namespace

@@ -261,7 +261,7 @@ _ALL = (
     ),
     Command(
         "inject",
-        "Print what the hook would show the agent in a folder, and why.",
+        "Print what the next night hands to the hook for a folder, and why.",
         ("twice-told inject", "twice-told inject --cwd ~/src/webshop --json"),
         (arg("--cwd", metavar="DIR", help="the folder instead of the present one"),),
         "inject",

@@ -62,7 +62,7 @@ def disk(scene: Scene) -> Finding:
 def private(scene: Scene, me: int | None = None) -> Finding:
     """What we keep belongs to `me` and nobody else can enter it (0700, 0600).
 
-    The home itself may be a checkout that others read, but nobody else may write into it.
+    The home itself may be a checkout that others read, but not everybody may write into it.
     """
     home, folder = scene.config.home, scene.config.local_cases
     me = os.geteuid() if me is None else me

@@ -17,7 +17,7 @@ LOG_TAIL_BYTES = 1 << 17
 AGAIN = "twice-told nightly"
 _ENDED = re.compile(
     rb"^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ) (?:the night ended (well|with (\d{1,3})|without)"
-    rb"|preflight: (?:no package|\S+ is missing or no))",
+    rb"|preflight: (?:no package|.+ is missing or no))",
     re.MULTILINE,
 )
 """The sentences of cron/nightly.sh that say how a night went; the rest of its log is not read."""

@@ -14,7 +14,7 @@ MOST_HUMAN, MOST_NOTICED = 4, 2
 ITEM_MAX_CHARS, GIST_MAX_CHARS, ID_CHARS = 280, 60, 8
 FENCE_WORDS = ("Twice Told: recent corrections", "End of Twice Told corrections")
 _TAG = re.compile(r"<(?=/?[A-Za-z!?])")
-_URL = re.compile(r"\b(?:https?|ftp|file)://\S+|\bwww\.\S+")
+_URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]*://\S+|\bwww\.\S+|\bgit@\S+")
 _COMMAND = re.compile(r"`[^`]*`|(?m:^\s*[$#>]\s.*$)")
 
 
@@ -63,13 +63,13 @@ def is_worth_showing(case: Case) -> bool:
 def line(case: Case) -> str:
     """`- 2026-10-18 violated instruction (d4e5f6a7), after Edit src/api.py: ...`, whole."""
     kind = case.type.value.replace("-", " ")
-    action = f", after {case.tool} {case.gist[:GIST_MAX_CHARS]}".rstrip() if case.tool else ""
+    typed = case.source is Source.HUMAN
+    gist = recheck(case.gist)[:GIST_MAX_CHARS] if typed else ""
+    action = f", after {case.tool} {gist}".rstrip() if case.tool else ""
     head = _quiet(f"- {case.day} {kind} ({case.id[:ID_CHARS]}){action}: ")
     words = recheck(case.text)
-    if case.source is not Source.HUMAN:  # nobody typed it: no links, no commands
-        words_left = _COMMAND.sub("…", _URL.sub("…", words))
-    else:
-        words_left = words
+    # What nobody typed goes without links and commands, and so without what the tool was given.
+    words_left = words if typed else _COMMAND.sub("…", _URL.sub("…", words))
     text = head + " " * (not head.endswith(" ")) + _quiet(words_left)
     return text if len(text) <= ITEM_MAX_CHARS else text[: ITEM_MAX_CHARS - 1] + "…"
 

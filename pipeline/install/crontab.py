@@ -19,6 +19,8 @@ from pipeline.install.target import prune
 PART, TARGET = "schedule", "crontab"
 BEGIN = re.compile(rb"^# BEGIN twice-told\b.*\n", re.MULTILINE)
 END = re.compile(rb"^# END twice-told\n", re.MULTILINE)
+_ABSENT = re.compile(r"no crontab|can't open '[^'/]*': No such file")
+"""As Vixie cron, cronie and macOS say it; BusyBox cannot open a file of the user's name."""
 LINE_MAX = 990
 """Vixie cron cuts the command of a line at 1000 characters."""
 
@@ -114,8 +116,7 @@ def _read() -> bytes:
     answer = tools.call("crontab", "-l")
     if answer.code == 0:
         return answer.out
-    # "no crontab for NAME" (Vixie, cronie, macOS); BusyBox cannot open a file of that name.
-    if "no crontab" in answer.err or "No such file" in answer.err:
+    if _ABSENT.search(answer.err):
         return b""
     raise StoreError(f"the crontab cannot be read: {answer.reason}", "see `crontab -l`")
 

@@ -34,7 +34,7 @@ def wrapped(command: str) -> str:
     """
     return (
         f"{{ o=$({command}) && case $o in '{{\"hookSpecificOutput\":'*'}}}}')"
-        " printf '%s' \"$o\";; esac || cat >/dev/null; } 2>/dev/null; exit 0"
+        " printf '%s' \"$o\";; esac; cat >/dev/null; } 2>/dev/null; exit 0"
     )
 
 

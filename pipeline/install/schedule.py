@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Protocol
 
-from pipeline.errors import ConfigError
+from pipeline.errors import ConfigError, StoreError
 from pipeline.install.change import Action, Change
 from pipeline.install.crontab import Crontab
 from pipeline.install.launchd import Launchd
@@ -56,18 +56,27 @@ def choose(known: tuple[Scheduler, ...]) -> Scheduler:
 
 def installation(known: tuple[Scheduler, ...], chosen: Scheduler, night: Night) -> list[Change]:
     """Sets the night up in one scheduler and takes an older one out of the others."""
-    moved = [
-        c for other in known if other is not chosen and other.has_ours() for c in other.removal()
-    ]
+    others = [one for one in known if one is not chosen and _has_ours(one, known)]
+    moved = [change for other in others for change in other.removal()]
     return [*chosen.installation(night), *moved]
 
 
 def removal(known: tuple[Scheduler, ...]) -> list[Change]:
     """Takes ours out of all of them; one idle change when there is nothing."""
-    found = [change for one in known if one.has_ours() for change in one.removal()]
+    found = [change for one in known if _has_ours(one, known) for change in one.removal()]
     return found or [Change(PART, "schedule", Action.ABSENT)]
 
 
 def current(known: tuple[Scheduler, ...]) -> Scheduler | None:
     """The scheduler that has ours."""
-    return next((one for one in known if one.has_ours()), None)
+    return next((one for one in known if _has_ours(one, known)), None)
+
+
+def _has_ours(one: Scheduler, known: tuple[Scheduler, ...]) -> bool:
+    """A crontab that the user may not read (cron.allow) is no news beside another scheduler."""
+    try:
+        return one.has_ours()
+    except StoreError:
+        if any(other is not one and other.is_reachable() for other in known):
+            return False
+        raise

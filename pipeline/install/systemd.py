@@ -55,7 +55,8 @@ class Systemd:
         reload = Change(
             PART, "units", Action.REMOVED, ("- systemctl --user daemon-reload",), _reload
         )
-        return [off, *files, reload]
+        on = (self._folder / TIMER).exists() or _ask("is-active", TIMER).code == 0
+        return [*([off] if on else []), *files, reload]
 
     def next_start(self) -> str | None:
         answer = _ask("show", TIMER, "--property=NextElapseUSecRealtime", "--value")

@@ -1,6 +1,7 @@
 """What the hook shows, where, and how often."""
 
 import subprocess
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -48,6 +49,15 @@ def test_prompts_that_nobody_typed_leave_the_showing_free(world: World, prompt: 
     world.render(item())
     assert world.shown(prompt=prompt) == ""
     assert world.shown() != ""
+
+
+@pytest.mark.parametrize("begun", ["C:\\Users\\me ", "\n\n", "한 \x01 ", "\\" * 150, "\\u12 "])
+@pytest.mark.parametrize("rest", [0, 180, 300])
+def test_any_escapes_in_a_long_prompt(world: World, begun: str, rest: int) -> None:
+    world.render(item())
+    for pad in range(8):
+        prompt = begun + "x" * (rest + pad) + "\\\n\x02" + "y" * 300
+        assert world.shown(prompt=prompt, session_id=f"s{pad}") != "", pad
 
 
 def test_a_subagents_prompt_leaves_the_showing_free(world: World) -> None:
@@ -117,7 +127,16 @@ def test_a_forged_git_file_takes_over_nothing(world: World, tmp_path: Path) -> N
     back = main / ".git" / "worktrees" / "linked" / "gitdir"
     back.write_text(str(tmp_path / "somewhere" / ".git"), encoding="utf-8")
     world.render(item(), tree=main)
-    for line in (f"gitdir: {main}/.git/worktrees/linked", f"gitdir: {main}/.git", str(main)):
+    fake = tmp_path / "fake"
+    fake.mkdir()
+    (fake / "gitdir").write_text(str(tmp_path / "forged" / ".git"), encoding="utf-8")
+    around = f"gitdir: {main}/.git/worktrees/../../../fake"
+    for line in (
+        around,
+        f"gitdir: {main}/.git/worktrees/linked",
+        f"gitdir: {main}/.git",
+        str(main),
+    ):
         forged = tmp_path / "forged"
         forged.mkdir(exist_ok=True)
         (forged / ".git").write_text(line + "\n", encoding="utf-8")
@@ -147,10 +166,11 @@ def test_an_old_night_is_said(world: World) -> None:
 
 def test_the_cap_is_kept_by_whole_items(world: World) -> None:
     """Over 10,000 characters the client shows a preview and a path instead (2.1.332)."""
-    long = [item(n, 1, text="𝒳" * 4000) for n in range(1, 5)]
+    long = [replace(item(n), text=f"- {n} " + "𝒳" * 1500) for n in range(1, 5)]
     world.render(*long)
     text = world.shown()
     assert text.endswith(LAST)
+    assert text.splitlines()[2:-1] == [one.text for one in long[:2]]
     assert len(text.encode("utf-16-le")) // 2 <= 9500
 
 

@@ -102,10 +102,11 @@ def test_no_interpreter_costs_no_prompt(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-@pytest.mark.parametrize("python", [interpreter(), "/nowhere/python"], ids=["exit 1", "missing"])
-def test_no_writer_breaks(tmp_path: Path, shell: str, python: str) -> None:
+@pytest.mark.parametrize("end", ["raise SystemExit(1)", ""], ids=["exit 1", "empty"])
+@pytest.mark.parametrize("python", [interpreter(), "/nowhere/python"], ids=["runs", "missing"])
+def test_no_writer_breaks(tmp_path: Path, shell: str, python: str, end: str) -> None:
     """The prompt is read to its end even when the hook leaves it (host reports of EPIPE)."""
-    script = fault(tmp_path, "raise SystemExit(1)")
+    script = fault(tmp_path, end)
     line = guarded(python, str(script), str(tmp_path))
     with subprocess.Popen([shell, "-c", line], stdin=subprocess.PIPE) as process:
         assert process.stdin

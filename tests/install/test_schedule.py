@@ -65,6 +65,8 @@ match words[1:]:
             sys.exit(f"Unit {name} not found.")
         state.touch()
     case ["disable", "--now", name]:
+        if not (units / name).exists():
+            sys.exit(f"Failed to disable unit: Unit file {name} does not exist.")
         state.unlink(missing_ok=True)
     case ["show", name, *_]:
         print("Tue 2026-12-01 03:17:00 UTC" if state.exists() else "")
