@@ -26,8 +26,9 @@ match sys.argv[1:]:
     case ["-l"]:
         if not table.exists():
             sys.exit("no crontab for jane")
-        if Path(__file__).with_name("refuses").exists():
-            sys.exit("crontab: you are not allowed to use this program")
+        refusal = Path(__file__).with_name("refuses")
+        if refusal.exists():
+            sys.exit("crontab: " + refusal.read_text())
         sys.stdout.buffer.write(table.read_bytes())
         if Path(__file__).with_name("somebody").exists():
             table.write_bytes(table.read_bytes() + b"# and one more\\n")
@@ -151,12 +152,18 @@ def test_crontab_is_not_written_unasked(run: Run, crontab: Path, command: str) -
     assert (crontab.read_bytes() if crontab.exists() else None) == before
 
 
-def test_a_crontab_that_cannot_be_read_is_not_overwritten(run: Run, crontab: Path) -> None:
+REFUSALS = ["you are not allowed to use this program", "cannot open /tmp/x: No such file"]
+
+
+@pytest.mark.parametrize("words", REFUSALS)
+def test_a_crontab_that_cannot_be_read_is_not_overwritten(
+    run: Run, crontab: Path, words: str
+) -> None:
     crontab.write_bytes(OTHERS)
-    crontab.with_name("refuses").touch()
+    crontab.with_name("refuses").write_text(words)
     done = run("install", "schedule", "--yes")
     assert done.code == 3
-    assert "not allowed" in done.err
+    assert words in done.err
     assert crontab.read_bytes() == OTHERS
 
 
@@ -230,6 +237,28 @@ def test_systemd_that_was_switched_off_is_switched_on(
     assert "not running" in run("schedule", "status").out
     assert run("install", "schedule", "--yes").code == 0
     assert (programs / "timer").exists()
+
+
+def test_an_uninstall_that_was_cut_short_can_be_finished(
+    run: Run, units: Path, programs: Path
+) -> None:
+    """The timer's file is gone and the service's is not; systemd knows no such timer then."""
+    run("install", "schedule", "--yes")
+    (programs / "timer").unlink()
+    (units / "twice-told-nightly.timer").unlink()
+    assert run("uninstall", "schedule", "--yes").code == 0
+    assert not list(units.iterdir())
+
+
+def test_a_barred_crontab_does_not_bar_systemd(run: Run, units: Path, crontab: Path) -> None:
+    crontab.write_bytes(OTHERS)
+    crontab.with_name("refuses").write_text(REFUSALS[0])
+    assert run("schedule", "status").code == 0
+    assert run("install", "schedule", "--yes").code == 0
+    assert (units / "twice-told-nightly.timer").exists()
+    assert run("uninstall", "schedule", "--yes").code == 0
+    assert not list(units.iterdir())
+    assert crontab.read_bytes() == OTHERS
 
 
 def test_without_a_user_manager_cron_is_taken(
