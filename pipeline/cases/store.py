@@ -102,7 +102,7 @@ def open_reader(folder: Path) -> Iterator[Store | None]:
 
 @contextlib.contextmanager
 def _as_ours(path: Path) -> Iterator[None]:
-    """DuckDB's errors as ours. Ctrl-C in a query comes as a RuntimeError (1.4, seen Nov 2026)."""
+    """DuckDB's errors as ours. Ctrl-C in a query comes as a RuntimeError (2.0.1, seen Nov 2026)."""
     try:
         yield
     except duckdb.InterruptException as error:
