@@ -31,6 +31,14 @@ class Config:
     exclude: tuple[str, ...] = ()
     """Working folders whose sessions are never read (each with everything below it)."""
 
+    ledger_folder: Path | None = None
+    """A team's ledger in a repository; it takes what happens there, the home's takes the rest."""
+    ledger_repos: tuple[str, ...] | None = None
+    """Short names of the repositories that the team's ledger takes; None: the one it lies in."""
+    raise_sessions: int = 2
+    raise_days: int = 2
+    """A bundle must stretch over so many sessions and local days to be raised."""
+
     @property
     def local_cases(self) -> Path:
         """The private folder of all state."""
@@ -64,7 +72,32 @@ def load(
         include_headless=values.get("include_headless", False),
         noticed=values.get("noticed", True),
         exclude=_excluded(path, values.get("exclude", [])),
+        ledger_folder=_ledger_folder(path, values.get("ledger.path")),
+        ledger_repos=_tuple(values.get("ledger.repos")),
+        raise_sessions=_at_least(path, "raise.min_sessions", values, 2),
+        raise_days=_at_least(path, "raise.min_days", values, 2),
     )
+
+
+def _tuple(values: list[str] | None) -> tuple[str, ...] | None:
+    return None if values is None else tuple(values)
+
+
+def _at_least(path: Path, key: str, values: Mapping[str, Any], least: int) -> int:
+    """Once is no repetition: what was said in one session or on one day is never raised."""
+    value = int(values.get(key, least))
+    if value < least:
+        raise ConfigError(f"{path}: {key} must be {least} or more", "mend the value")
+    return value
+
+
+def _ledger_folder(path: Path, folder: str | None) -> Path | None:
+    if folder is None:
+        return None
+    whole = _expanded(folder)
+    if not whole.is_absolute():
+        raise ConfigError(f"{path}: ledger.path is not absolute", "begin it with / or ~")
+    return whole
 
 
 def _excluded(path: Path, folders: Sequence[str]) -> tuple[str, ...]:
@@ -86,16 +119,26 @@ _KEYS: Mapping[str, type] = {
     "include_headless": bool,
     "noticed": bool,
     "exclude": list,
+    "ledger.path": str,
+    "ledger.repos": list,
+    "raise.min_sessions": int,
+    "raise.min_days": int,
 }
+"""By name; a dot stands for a table."""
 
 
-def _checked(path: Path, values: dict[str, Any]) -> dict[str, Any]:
+def _checked(path: Path, tables: dict[str, Any]) -> dict[str, Any]:
+    """Tables become dotted names."""
+    values: dict[str, Any] = {}
+    for key, value in tables.items():
+        inner = value.items() if isinstance(value, dict) else ()
+        values |= {f"{key}.{name}": item for name, item in inner} or {key: value}
     for key, value in values.items():
         if key not in _KEYS:
             raise ConfigError(
                 f"{path}: unknown key {key!r}", f"known keys: {', '.join(sorted(_KEYS))}"
             )
-        if not isinstance(value, _KEYS[key]):
+        if type(value) is not _KEYS[key]:
             raise ConfigError(f"{path}: {key} must be a {_KEYS[key].__name__}", "mend the value")
         if isinstance(value, list) and not all(isinstance(item, str) for item in value):
             raise ConfigError(f"{path}: {key} must hold strings only", "mend the list")

@@ -42,6 +42,10 @@ class StoreError(PipelineError):
     """The store of cases cannot be opened, read or written."""
 
 
+class LedgerError(PipelineError):
+    """The ledger of proposals cannot be read or written."""
+
+
 class NotBuiltError(PipelineError):
     """A command of the contract whose part does not exist yet."""
 

@@ -298,6 +298,16 @@ def put_run(store: Store, at: datetime, lines: int, turns: int, new_cases: int) 
     )
 
 
+def machine_id(store: Store) -> str:
+    """Names this home in ledgers, 16 hex digits; drawn at first use, kept by exports."""
+    found = store.rows("SELECT value FROM meta WHERE name = 'machine'")
+    if found:
+        return str(found[0][0])
+    drawn = secrets.token_hex(8)
+    store.con.execute("INSERT INTO meta VALUES ('machine', ?)", [drawn])
+    return drawn
+
+
 def tombstone_key(store: Store) -> bytes:
     """The secret under which forgotten turns are remembered; made at first use."""
     found = store.rows("SELECT value FROM meta WHERE name = 'tombstone_key'")

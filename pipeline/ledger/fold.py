@@ -1,0 +1,183 @@
+"""Folds events into the states of proposals: the same for any order of lines, on every machine.
+
+Each bundle's events are taken by time. A writer gives an event a later time than all that it has
+read, so time respects what people knew; what does not follow from the state before is passed over.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+
+from pipeline.ledger.event import Counts, Event, Form, Happening, Reason
+from pipeline.records import CaseType
+
+
+class State(StrEnum):
+    """What has become of a bundle that repeated."""
+
+    HELD = "held"
+    RAISED = "raised"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    RETIRED = "retired"
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One bundle under one number; a bundle that came back has one for each time."""
+
+    number: int | None
+    """None while it is held."""
+    repo: str
+    type: CaseType
+    state: State
+    counts: Counts
+    """Of the whole bundle by now: the sum of each machine's latest."""
+    at: datetime
+    """When it was first raised, reopened or held."""
+    previous: int | None = None
+    """The number under which it was closed before."""
+    decided_at: datetime | None = None
+    """When it got its present state from a person; None while it waits for one."""
+    form: Form | None = None
+    rule: str | None = None
+    reason: Reason | None = None
+
+    @property
+    def bundle(self) -> tuple[str, CaseType]:
+        """What it is about."""
+        return self.repo, self.type
+
+
+def fold(*ledgers: Sequence[Event]) -> list[Proposal]:
+    """The proposals of some ledgers together: by number, the held ones last.
+
+    Where two bundles claim one number, the earlier ledger in the list, then the earlier event,
+    keeps it; the other gets the smallest free one.
+    """
+    rank: dict[str, int] = {}
+    events: dict[str, Event] = {}
+    for place, ledger in enumerate(ledgers):
+        for event in ledger:
+            rank.setdefault(event.id, place)
+            events.setdefault(event.id, event)
+    openings: list[tuple[tuple[int, datetime, str], Proposal]] = []
+    for of_bundle in _by_bundle(events.values()):
+        for opening, proposal in _history(of_bundle):
+            openings.append(((rank[opening.id], opening.at, opening.id), proposal))
+    openings.sort(key=lambda pair: pair[0])
+    return _numbered([proposal for _, proposal in openings])
+
+
+def next_number(proposals: Iterable[Proposal]) -> int:
+    """The number that a new proposal claims."""
+    return max((p.number for p in proposals if p.number is not None), default=0) + 1
+
+
+def _by_bundle(events: Iterable[Event]) -> list[list[Event]]:
+    found: dict[tuple[str, CaseType], list[Event]] = {}
+    for event in sorted(events, key=lambda event: (event.at, event.id)):
+        found.setdefault(event.bundle, []).append(event)
+    return list(found.values())
+
+
+def _history(events: Sequence[Event]) -> list[tuple[Event, Proposal]]:
+    """The proposals of one bundle, oldest first, each with the event that opened it."""
+    latest = {e.machine: e.counts for e in events if e.counts is not None}
+    if not latest:
+        return []
+    counts = _sum(list(latest.values()))
+    found: list[tuple[Event, Proposal]] = []
+    for event in events:
+        now = found[-1][1].state if found else None
+        if _opens(event.event, now):
+            state = State.HELD if event.event is Happening.HELD else State.RAISED
+            before = found[-1][1] if found and now is not State.HELD else None
+            proposal = Proposal(
+                event.number, event.repo, event.type, state, counts, event.at,
+                previous=before.number if before else None,
+            )  # fmt: skip
+            if now is State.HELD:
+                found.pop()
+            found.append((event, proposal))
+        elif _decides(event.event, now):
+            opening, proposal = found[-1]
+            found[-1] = opening, replace(
+                proposal, state=State(event.event.value), decided_at=event.at,
+                form=event.form, rule=event.rule, reason=event.reason,
+            )  # fmt: skip
+    return found
+
+
+def _opens(happening: Happening, now: State | None) -> bool:
+    match happening:
+        case Happening.HELD:
+            return now is None
+        case Happening.RAISED:
+            return now in (None, State.HELD)
+        case Happening.REOPENED:
+            return now in (State.REJECTED, State.RETIRED)
+    return False
+
+
+def _decides(happening: Happening, now: State | None) -> bool:
+    """A rejected proposal can still be accepted; an accepted one must be retired first."""
+    match happening:
+        case Happening.ACCEPTED:
+            return now in (State.RAISED, State.REJECTED, State.RETIRED)
+        case Happening.REJECTED:
+            return now is State.RAISED
+        case Happening.RETIRED:
+            return now is State.ACCEPTED
+    return False
+
+
+def _sum(parts: Sequence[Counts]) -> Counts:
+    full = [part for part in parts if part.cases] or list(parts)
+    sources = [sum(column) for column in zip(*(part.sources for part in parts), strict=True)]
+    return Counts(
+        sum(part.sessions for part in parts),
+        sum(part.days for part in parts),
+        sum(part.cases for part in parts),
+        min(part.first for part in full),
+        max(part.last for part in full),
+        (sources[0], sources[1], sources[2], sources[3]),
+    )
+
+
+def _numbered(proposals: Sequence[Proposal]) -> list[Proposal]:
+    """In the given order: first all who can keep what they claim, then the others."""
+    taken: set[int] = set()
+    kept: list[bool] = []
+    for proposal in proposals:
+        keeps = proposal.number is not None and proposal.number not in taken
+        kept.append(keeps)
+        if keeps and proposal.number is not None:
+            taken.add(proposal.number)
+    numbered, held = [], []
+    for proposal, keeps in zip(proposals, kept, strict=True):
+        if proposal.number is None:
+            held.append(proposal)
+            continue
+        number = proposal.number if keeps else _smallest_free(taken)
+        taken.add(number)
+        numbered.append(replace(proposal, number=number))
+    return sorted(_linked(numbered), key=lambda p: p.number or 0) + held
+
+
+def _smallest_free(taken: set[int]) -> int:
+    number = 1
+    while number in taken:
+        number += 1
+    return number
+
+
+def _linked(proposals: Sequence[Proposal]) -> list[Proposal]:
+    """A reopened proposal names its predecessor by the number which that has now."""
+    last: dict[tuple[str, CaseType], int | None] = {}
+    linked = []
+    for proposal in sorted(proposals, key=lambda p: p.at):
+        linked.append(replace(proposal, previous=last.get(proposal.bundle)))
+        last[proposal.bundle] = proposal.number
+    return linked
