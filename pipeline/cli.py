@@ -2,10 +2,11 @@
 
 import argparse
 import errno
+import gc
 import importlib
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, NoReturn
 
@@ -115,8 +116,19 @@ def _run(words: list[str], screen: Screen, home: list[Path]) -> int:
         dry_run=getattr(args, "dry_run", False),
         yes=getattr(args, "yes", False),
     )
-    module = importlib.import_module(f"pipeline.commands.{command.module}")
-    return int(getattr(module, command.function)(context, args))
+    return int(_function(command)(context, args))
+
+
+def _function(command: Command) -> Callable[[Context, argparse.Namespace], int]:
+    """What a command runs. Nothing that an import makes is garbage, so nobody looks for any."""
+    gc.disable()
+    try:
+        module = importlib.import_module(f"pipeline.commands.{command.module}")
+    finally:
+        gc.freeze()
+        gc.enable()
+    function: Callable[[Context, argparse.Namespace], int] = getattr(module, command.function)
+    return function
 
 
 class _Parser(argparse.ArgumentParser):

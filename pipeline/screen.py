@@ -1,6 +1,5 @@
 """Everything that people see: data on standard output, talk on standard error, inert text only."""
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -57,11 +56,15 @@ class Screen:
 
     def document(self, value: Any) -> None:
         """One JSON document. Names in it can come from a transcript, so it is made inert too."""
+        import json  # most screens are no documents
+
         self.out.write(inert(json.dumps(value, ensure_ascii=False, indent=2)) + "\n")
 
     def record(self, value: Any) -> None:
         """One JSON object on a line. A caller's own ids come back as they were, so that what is
         not inert is written as escapes."""
+        import json
+
         line = json.dumps(value, ensure_ascii=False)
         self.out.write((line if inert(line) == line else json.dumps(value)) + "\n")
 
@@ -91,8 +94,7 @@ class Screen:
         """A table on a terminal, tab-separated lines in a pipe. `styled`: the column of types or
         states."""
         if not self.pretty:
-            for row in rows:
-                self.out.write("\t".join(_flat(cell) for cell in row) + "\n")
+            self.out.write("".join(["\t".join(map(_flat, row)) + "\n" for row in rows]))
             return
         from rich.console import Console
         from rich.table import Table

@@ -1,23 +1,28 @@
 """What the store tells: files, bundles, cases, counts. Named queries, always with parameters."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pipeline.cases.rows import FileRow
 from pipeline.cases.store import Store
 from pipeline.masking.stored import stored
 from pipeline.records import Case, CaseType, Kind, Source
 
+if TYPE_CHECKING:
+    from pipeline.cases.rows import FileRow
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_CASE = """
+_FROM = """
+    FROM cases AS c JOIN repos AS r ON r.key = c.repo LEFT JOIN rulings AS k ON k.id = c.id"""
+_CASE = f"""
     SELECT c.id, c.at_us, c.day, c.session, r.name, coalesce(k.type, c.type), c.source,
         coalesce(k.state, 'open'),
         CASE WHEN k.type IS NOT NULL THEN 'person' WHEN c.type <> 'other' THEN 'rule' END,
         c.rule_id, c.text, c.tool, c.gist, c.said, c.kind, c."row", c.lang, c.interrupted,
         c.named, c.admitted, c.file, c.number, c.inferred_at, c.masked_by
-    FROM cases AS c JOIN repos AS r ON r.key = c.repo LEFT JOIN rulings AS k ON k.id = c.id"""
+    {_FROM}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +54,10 @@ class Bundle:
     last: date
 
 
-def file_records(store: Store) -> dict[str, FileRow]:
+def file_records(store: Store) -> "dict[str, FileRow]":
     """The record of every file ever read, by key."""
+    from pipeline.cases.rows import FileRow  # a screen starts without what only a run needs
+
     rows = store.rows(
         "SELECT key, subagent, device, inode, size, mtime_ns, settings, script FROM files"
     )
@@ -144,6 +151,20 @@ def cases(store: Store, wanted: Wanted, limit: int | None = None) -> list[Case]:
     return [_case(row) for row in rows]
 
 
+def listing(store: Store, wanted: Wanted) -> list[tuple[str, ...]]:
+    """Id, day, repository, type, source and words of each, newest first.
+
+    Whole cases of a large repository take three times as long.
+    """
+    condition, values = _where(wanted)
+    rows = store.rows(
+        "SELECT c.id, c.day::VARCHAR, r.name, coalesce(k.type, c.type), c.source, c.text,"
+        f" c.masked_by {_FROM} {condition} ORDER BY c.at_us DESC, c.id",
+        values,
+    )
+    return [(*row, stored(text, masked_by)) for *row, text, masked_by in rows]
+
+
 def case(store: Store, prefix: str) -> list[Case]:
     """The cases whose id begins so: none, the one that was meant, or too many."""
     rows = store.rows(
@@ -217,23 +238,13 @@ class RuleRecord:
 def by_week(store: Store) -> list[tuple[date, int, int]]:
     """Monday, human turns and human corrections of each week, oldest first."""
     return store.rows("""
-        SELECT week, sum(turns)::BIGINT, sum(cases)::BIGINT FROM (
-            SELECT date_trunc('week', day)::DATE AS week, count(*) AS turns, 0 AS cases
-            FROM heard GROUP BY ALL
+        SELECT date_trunc('week', day)::DATE AS week, sum(turns)::BIGINT, sum(cases)::BIGINT FROM (
+            SELECT day, count(*) AS turns, 0 AS cases FROM heard GROUP BY day
             UNION ALL
-            SELECT date_trunc('week', day)::DATE, 0, count(*) FROM cases AS c
+            SELECT day, 0, count(*) FROM cases AS c
             LEFT JOIN rulings AS k ON k.id = c.id
-            WHERE source = 'human' AND coalesce(k.state, 'open') <> 'dismissed' GROUP BY ALL
+            WHERE source = 'human' AND coalesce(k.state, 'open') <> 'dismissed' GROUP BY day
         ) GROUP BY week ORDER BY week""")
-
-
-def by_rule(store: Store) -> list[RuleRecord]:
-    """Every rule that made cases, by number of cases."""
-    rows = store.rows("""
-        SELECT c.rule_id, count(*), count(*) FILTER (coalesce(k.state, '') = 'dismissed')
-        FROM cases AS c LEFT JOIN rulings AS k ON k.id = c.id
-        GROUP BY c.rule_id ORDER BY count(*) DESC, c.rule_id""")
-    return [RuleRecord(*row) for row in rows]
 
 
 def shadow_rules(store: Store) -> list[tuple[str, int, int]]:
@@ -250,19 +261,37 @@ def showings(store: Store) -> dict[str, int]:
     return {"times": rows[0][0], "sessions": rows[0][1]}
 
 
-def tally(store: Store) -> dict[str, dict[str, int]]:
-    """Cases by state, source, type, and by who decided; each adds up to all cases."""
-    rows = store.rows("""
+Sort = tuple[str, str, str, str, str, int]
+"""State, source, type, who decided, rule, and how many cases are all of that."""
+
+
+def sorts(store: Store) -> list[Sort]:
+    """All cases in one pass, for the two figures below."""
+    return store.rows("""
         SELECT coalesce(k.state, 'open'), c.source, coalesce(k.type, c.type),
             CASE WHEN k.type IS NOT NULL THEN 'person' WHEN c.type <> 'other' THEN 'rule'
-                ELSE 'nobody' END, count(*)
+                ELSE 'nobody' END, c.rule_id, count(*)
         FROM cases AS c LEFT JOIN rulings AS k ON k.id = c.id GROUP BY ALL""")
+
+
+def tally(found: Iterable[Sort]) -> dict[str, dict[str, int]]:
+    """Those `sorts` by state, source, type, and by who decided; each adds up to all cases."""
     names = ("state", "source", "type", "decided_by")
     counts: dict[str, dict[str, int]] = {name: {} for name in names}
-    for *values, number in rows:
+    for *values, _, number in found:
         for name, value in zip(names, values, strict=True):
             counts[name][value] = counts[name].get(value, 0) + number
     return counts
+
+
+def by_rule(found: Iterable[Sort]) -> list[RuleRecord]:
+    """Those `sorts` by rule: every rule that made cases, by number of cases."""
+    cases, dismissed = Counter[str](), Counter[str]()
+    for state, *_, rule, number in found:
+        cases[rule] += number
+        dismissed[rule] += number * (state == "dismissed")
+    records = [RuleRecord(rule, number, dismissed[rule]) for rule, number in cases.items()]
+    return sorted(records, key=lambda record: (-record.cases, record.rule_id))
 
 
 def history(store: Store, case_: str) -> list[tuple[datetime, str, str | None, str]]:

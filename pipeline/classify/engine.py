@@ -124,21 +124,19 @@ def _view(loaded: Packs, message: Message) -> _View:
     normal = normalise(message.text)
     human = message.source is Source.HUMAN
     body = normal.text.strip()
-    cut = sentences.cut(normal.text, loaded.latin, message.lang, message.previous)
-    if any(s.lang in loaded.folds for s in cut):
-        body = loaded.fold(body, cut[0].lang)
-        cut = [Sentence(loaded.fold(s.text, s.lang), s.start, s.lang) for s in cut]
-    barred = None
-    if human and body.startswith("["):
-        barred = Why.BRACKET
-    elif human and len(message.text.strip()) > WHOLE_CHARS:
-        cut = _first(cut)
-        body = cut[0].text if cut else ""
-        barred = None if cut else Why.TOO_LONG
+    cut = _sentences(loaded, message, normal.text)
+    barred = Why.BRACKET if human and body.startswith("[") else None
+    if human and not barred and len(message.text.strip()) > WHOLE_CHARS:
+        kept = _first(cut)
+        body = kept[0].text if kept else ""
+        barred = None if kept else Why.TOO_LONG
+    else:
+        kept = list(cut)
+        body = loaded.fold(body, kept[0].lang) if kept else body
     return _View(
         normal=normal,
         body=body,
-        sentences=tuple(cut),
+        sentences=tuple(kept),
         question=human and body.rstrip(" \"')~").endswith("?"),
         facts=_facts(message),
         source=message.source,
@@ -147,7 +145,16 @@ def _view(loaded: Packs, message: Message) -> _View:
     )
 
 
-def _first(cut: list[Sentence]) -> list[Sentence]:
+def _sentences(loaded: Packs, message: Message, text: str) -> Iterator[Sentence]:
+    for sentence in sentences.cut(text, loaded.latin, message.lang, message.previous):
+        if sentence.lang in loaded.folds:
+            folded = loaded.fold(sentence.text, sentence.lang)
+            yield Sentence(folded, sentence.start, sentence.lang)
+        else:
+            yield sentence
+
+
+def _first(cut: Iterator[Sentence]) -> list[Sentence]:
     """The first sentence with a word in it ("1." has none), unless it is too long by itself."""
     first = next((s for s in cut if any(map(str.isalpha, s.text))), None)
     return [first] if first and len(first.text) <= WHOLE_CHARS else []

@@ -7,6 +7,7 @@ blanked noun inside a sentence becomes a run of `□`, so that a pattern can sti
 stood there; whole blanked lines become spaces.
 """
 
+import re
 import unicodedata
 from dataclasses import dataclass
 
@@ -44,10 +45,13 @@ def _table() -> dict[int, str]:
     spaces = [*range(0x2000, 0x2010), *range(0x202A, 0x2030), *range(0x2060, 0x2070)]
     spaces += [0x00A0, 0x00AD, 0x180E, 0x1680, 0x205F, 0x3000, 0xFEFF, 0xFE0E, 0xFE0F]
     spaces += [code for code in [*range(0x20), *range(0x7F, 0xA0)] if code != 0x0A]
-    return table | dict.fromkeys(spaces, " ")
+    table |= dict.fromkeys(spaces, " ")
+    return {code: char for code, char in table.items() if char != chr(code)}
 
 
 _UNIFY = _table()
+_NOT_UNIFIED = re.compile(f"[{re.escape(''.join(map(chr, _UNIFY)))}]")
+"""To look for one is far cheaper than to translate; most texts have none."""
 
 # Format markers, not phrases: each kind with the literal that must occur before it is tried.
 _LOG_LINE = (
@@ -78,7 +82,9 @@ _COMPILED = tuple(
     (kind, gates, regex.compile(source, regex.IGNORECASE if kind == "url" else 0), fill)
     for kind, gates, source, fill in _KINDS
 )
-_GATE_CHARS = frozenset("".join(gate for _, gates, _, _ in _KINDS for gate in gates))
+_GATE_CHARS = re.compile(
+    f"[{re.escape(''.join(gate for _, gates, _, _ in _KINDS for gate in gates))}]"
+)
 """A text without any of these has nothing to blank; most have none."""
 
 
@@ -89,10 +95,10 @@ def normalise(text: str) -> Normal:
         composed = unicodedata.normalize("NFC", kept)
         if len(composed) == len(kept):
             kept = composed
-    if not (kept.isascii() and kept.isprintable()):
+    if _NOT_UNIFIED.search(kept):
         kept = kept.translate(_UNIFY)
     blanks: list[Blank] = []
-    for kind, gates, pattern, fill in _COMPILED if _GATE_CHARS.intersection(kept) else ():
+    for kind, gates, pattern, fill in _COMPILED if _GATE_CHARS.search(kept) else ():
         if any(gate in kept for gate in gates):
             kept = _blank(kept, kind, pattern, fill, blanks)
     return Normal(kept, tuple(sorted(blanks, key=lambda blank: blank.span)))
@@ -107,7 +113,7 @@ def _blank(
     except TimeoutError:
         return text
     for start, end in found:
-        middle = "".join("\n" if c == "\n" else fill for c in text[start:end])
-        text = text[:start] + middle + text[end:]
+        lines = text[start:end].split("\n")
+        text = text[:start] + "\n".join([fill * len(line) for line in lines]) + text[end:]
         blanks.append(Blank(kind, (start, end)))
     return text

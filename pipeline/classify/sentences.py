@@ -6,13 +6,17 @@ decides, then the person's words before; what still says nothing is English.
 """
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import regex
 
 DEFAULT = "en"
 
+_FOREIGN = re.compile(r"[^\x00-\u036f\u2000-\u2ddf]")
+"""Whatever is neither a Latin letter nor a common mark: none of the scripts has a letter outside.
+One search less than four, for languages in Latin letters."""
 _END = regex.compile(r"[.!?…。！？｡]+(?=[\s\"')\]」』】*~]|$)[\"')\]」』】*~]*|[。！？｡!?]+|\n+")
 _HANGUL = regex.compile(r"[\uac00-\ud7a3\u3131-\u318e\u1100-\u11ff]")
 _KANA = regex.compile(r"[\u3041-\u3096\u30a1-\u30fa]")
@@ -65,28 +69,22 @@ def split(text: str) -> list[tuple[int, int]]:
     """Half-open spans of the sentences, in order, with their end marks, blank ones left out."""
     spans = []
     at = 0
-    for mark in _END.finditer(text):
-        spans.append((at, mark.end()))
-        at = mark.end()
-    spans.append((at, len(text)))
-    trimmed = (_trim(text, start, end) for start, end in spans)
-    return [(start, end) for start, end in trimmed if end > start]
+    for end in [*(mark.end() for mark in _END.finditer(text)), len(text)]:
+        piece = text[at:end].lstrip()
+        if piece:
+            start = end - len(piece)
+            spans.append((start, start + len(piece.rstrip())))
+        at = end
+    return spans
 
 
-def _trim(text: str, start: int, end: int) -> tuple[int, int]:
-    piece = text[start:end]
-    lead = len(piece) - len(piece.lstrip())
-    return start + lead, start + max(lead, len(piece.rstrip()))
-
-
-def cut(text: str, latin: Latin, forced: str | None = None, before: str = "") -> list[Sentence]:
-    """The sentences of normalised text with their languages.
+def cut(text: str, latin: Latin, forced: str | None = None, before: str = "") -> Iterator[Sentence]:
+    """The sentences of normalised text with their languages, each when it is asked for.
 
     `forced` gives every sentence one language. A sentence in Latin letters that has no clear vote
     follows the whole text, and that the person's words `before`.
     """
     kana = not text.isascii() and bool(_KANA.search(text))
-    found = []
     around: str | None = None
     for start, end in split(text):
         piece = text[start:end]
@@ -99,8 +97,7 @@ def cut(text: str, latin: Latin, forced: str | None = None, before: str = "") ->
                     around = _clear(text, latin) if len(piece) < len(text.strip()) else ""
                     around = around or _clear(before[:_BEFORE_CHARS], latin)
                 lang = around or lang
-        found.append(Sentence(piece, start, lang))
-    return found
+        yield Sentence(piece, start, lang)
 
 
 def _clear(text: str, latin: Latin) -> str:
@@ -110,7 +107,7 @@ def _clear(text: str, latin: Latin) -> str:
 
 def by_script(text: str, kana: bool = False) -> str | None:
     """The language that the script tells. `kana`: the text around is Japanese, so Han is too."""
-    if text.isascii():
+    if text.isascii() or not _FOREIGN.search(text):
         return None
     if _HANGUL.search(text):
         return "ko"
@@ -126,15 +123,14 @@ def vote(text: str, latin: Latin) -> tuple[str, bool]:
 
     A letter that only some languages write counts like a word. English wins a draw.
     """
-    counts: dict[str, int] = {}
-    for word in set(_WORD.findall(text.casefold())):
-        for lang in latin.speakers.get(word, ()):
-            counts[lang] = counts.get(lang, 0) + 1
-    for letter in () if text.isascii() else set(text.lower()):
-        for lang in latin.writers.get(letter, ()):
-            counts[lang] = counts.get(lang, 0) + 1
-    if not counts:
+    words = latin.speakers.keys() & _WORD.findall(text.casefold())
+    votes = [lang for word in words for lang in latin.speakers[word]]
+    if not text.isascii():
+        letters = latin.writers.keys() & text.lower()
+        votes += [lang for letter in letters for lang in latin.writers[letter]]
+    if not votes:
         return DEFAULT, False
+    counts = Counter(votes)
     most = max(counts.values())
     best = [lang for lang in latin.words if counts.get(lang) == most]
     return (DEFAULT if DEFAULT in best else best[0]), len(best) == 1

@@ -9,6 +9,8 @@ from pipeline.commands.context import Context
 from pipeline.masking.inert import inert
 from pipeline.records import Case, CaseType, Source
 
+COLUMNS = ("id", "day", "repository", "type", "source", "words")
+
 
 def run(context: Context, args: Namespace) -> int:
     """One case a line, newest first; an array with `--json`."""
@@ -21,15 +23,14 @@ def run(context: Context, args: Namespace) -> int:
         hidden=args.all,
     )
     with open_reader(context.config.local_cases) as store:
-        found = read.cases(store, wanted) if store else []
+        if context.json:
+            cases = read.cases(store, wanted) if store else []
+        else:
+            lines = read.listing(store, wanted) if store else []
     if context.json:
-        context.screen.document([as_json(case) for case in found])
-        return 0
-    context.screen.table(
-        ("id", "day", "repository", "type", "source", "words"),
-        [(c.id, str(c.day), c.repo, c.type.value, c.source.value, c.text) for c in found],
-        styled=3,
-    )
+        context.screen.document([as_json(case) for case in cases])
+    else:
+        context.screen.table(COLUMNS, lines, styled=3)
     return 0
 
 

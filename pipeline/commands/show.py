@@ -6,7 +6,6 @@ from dataclasses import asdict
 
 from pipeline.cases import read
 from pipeline.cases.store import Store, open_reader
-from pipeline.collect.similar import grouped
 from pipeline.commands.cases import as_json
 from pipeline.commands.context import Context
 from pipeline.errors import UsageError
@@ -67,6 +66,8 @@ def _bundles(context: Context, store: Store, wanted: read.Wanted) -> None:
 
 
 def _cases(context: Context, store: Store, wanted: read.Wanted, args: Namespace) -> None:
+    from pipeline.collect.similar import grouped  # the list of bundles starts without it
+
     cases = read.cases(store, wanted, args.limit + 1)
     if len(cases) > args.limit:
         context.screen.talk(f"the newest {args.limit}; --limit shows more")

@@ -27,9 +27,10 @@ def run(context: Context, args: Namespace) -> int:
 
 
 def _figures(store: Store) -> dict[str, Any]:
+    sorts = read.sorts(store)
     return {
         "totals": dict(read.totals(store)),
-        "cases": read.tally(store),
+        "cases": read.tally(sorts),
         "weeks": [
             {
                 "week": str(week),
@@ -46,7 +47,7 @@ def _figures(store: Store) -> dict[str, Any]:
         ],
         "rules": [
             asdict(rule) | {"not_dismissed": _rate(rule.cases - rule.dismissed, rule.cases)}
-            for rule in read.by_rule(store)
+            for rule in read.by_rule(sorts)
         ],
     }
 

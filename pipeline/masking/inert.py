@@ -6,6 +6,7 @@ emoji, where they are part of the picture.
 """
 
 import re
+from functools import cache
 
 # Everything that nobody sees. Line and paragraph separators are no part of it: they show.
 _INVISIBLE = (
@@ -25,12 +26,14 @@ _KEYCAP = "#*0-9"
 
 # A joiner needs a picture on both sides (a selector or a skin tone may stand between); the emoji
 # selector needs a picture or the base of a keycap before it. Everything else of the class goes.
-_REMOVED = re.compile(
+_REMOVED = (
     f"(?P<joiner>(?<=[{_PICTURE}\ufe0f])\u200d(?=[{_PICTURE}]))"
     f"|(?P<selector>(?<=[{_PICTURE}{_KEYCAP}])[\ufe0e\ufe0f])"
     f"|[{_INVISIBLE}{_SELECTORS}{_NONCHARACTERS}]"
 )
-_ANY = re.compile(f"[{_INVISIBLE}{_SELECTORS}]")
+_ANY = f"[{_INVISIBLE}{_SELECTORS}]"
+_compiled = cache(re.compile)
+"""When first needed: every command starts with this module, and many have plain text only."""
 
 
 def inert(text: str) -> str:
@@ -40,8 +43,9 @@ def inert(text: str) -> str:
     """
     if text.isprintable() and text.isascii():
         return text
+    removed = _compiled(_REMOVED)
     while True:
-        kept = _REMOVED.sub(_keep, text)
+        kept = removed.sub(_keep, text)
         if kept == text:
             return text
         text = kept
@@ -49,12 +53,12 @@ def inert(text: str) -> str:
 
 def bare(text: str) -> bool:
     """No invisible character at all, not even inside an emoji."""
-    return _ANY.search(text) is None
+    return _compiled(_ANY).search(text) is None
 
 
 def is_invisible(character: str) -> bool:
     """One character of the class, wherever it stands."""
-    return _ANY.match(character) is not None
+    return _compiled(_ANY).match(character) is not None
 
 
 def _keep(found: re.Match[str]) -> str:

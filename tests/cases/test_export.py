@@ -293,7 +293,7 @@ def test_an_export_masks_once_more(told: Config, tmp_path: Path) -> None:
     path = tmp_path / "again.gz"
     assert command(told, "export", str(path)).returncode == 0
     assert key not in gzip.decompress(path.read_bytes()).decode()
-    for words in (["cases", "--json"], ["show", "loom", "--full"]):
+    for words in (["cases"], ["cases", "--json"], ["show", "loom", "--full"]):
         assert key not in command(told, *words).stdout
     with reader(told) as store_:
         assert store_.rows("SELECT count(*) FROM cases") == [(3,)]
