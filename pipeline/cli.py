@@ -48,7 +48,7 @@ def _mute(stream: IO[str]) -> None:
 def _guarded(words: list[str], screen: Screen) -> int:
     home: list[Path] = []
     try:
-        return _run(_with_command(words), screen, home)
+        return _run(*_meant(words), screen, home)
     except PipelineError as error:
         screen.error(error.message, error.hint)
         return error.exit_code
@@ -64,18 +64,22 @@ def _guarded(words: list[str], screen: Screen) -> int:
         return BUG
 
 
-def _with_command(words: list[str]) -> list[str]:
-    """`--show R/T` stands for `show R/T`, and other flags without a command for `collect`."""
-    for at, word in _own_words(words):
+def _meant(words: list[str]) -> tuple[str | None, list[str]]:
+    """The command that is asked for, if any, and the words with it.
+
+    `--show R/T` stands for `show R/T`, and other flags without a command for `collect`.
+    """
+    own = list(_own_words(words))
+    for at, word in own:
         name, _, value = word.partition("=")
         if name == "--show":
             rest = [value] if value else words[at + 1 : at + 2]
-            return ["show", *rest, *words[:at], *words[at + 1 + (not value) :]]
+            return "show", ["show", *rest, *words[:at], *words[at + 1 + (not value) :]]
         if name in ORIGINAL_FLAGS:
-            return ["collect", *words]
+            return "collect", ["collect", *words]
         if not word.startswith("-"):
             break
-    return words
+    return next((word for _, word in own if word in COMMANDS), None), words
 
 
 def _own_words(words: list[str]) -> Iterator[tuple[int, str]]:
@@ -88,8 +92,7 @@ def _own_words(words: list[str]) -> Iterator[tuple[int, str]]:
         skip = not skip and word in values
 
 
-def _run(words: list[str], screen: Screen, home: list[Path]) -> int:
-    asked = next((word for _, word in _own_words(words) if word in COMMANDS), None)
+def _run(asked: str | None, words: list[str], screen: Screen, home: list[Path]) -> int:
     if asked and COMMANDS[asked].module is None and not {"-h", "--help"} & set(words):
         raise NotBuiltError(
             f"`{asked}` is part of the plan and not built yet",

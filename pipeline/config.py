@@ -12,6 +12,8 @@ from pipeline.errors import ConfigError
 
 CLAUDE_FOLDERS = (".claude", ".config/claude")
 """Folders of Claude Code under the user's home; the second was seen in transcripts of 2025."""
+UNFIT_IN_HOME = "?\\"
+"""DuckDB takes what follows a `?` for parameters, and a backslash for a slash (2.0.1, Dec 2026)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +63,8 @@ def load(
     file: Path | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> Config:
-    """The settings of this call. Raises ConfigError for unknown keys and wrong types."""
-    chosen = _home(home, environ)
+    """The settings of this call. Raises ConfigError for unknown keys and unfit values."""
+    chosen = _fit(_home(home, environ))
     path = file or chosen / "config.toml"
     values = _checked(path, _read(path, required=file is not None))
     return Config(
@@ -152,6 +154,18 @@ def _home(flag: Path | None, environ: Mapping[str, str]) -> Path:
     data = environ.get("XDG_DATA_HOME", "")
     base = Path(data) if os.path.isabs(data) else _user_home(environ) / ".local" / "share"
     return resources.checkout() or base / "twice-told"
+
+
+def _fit(home: Path) -> Path:
+    """The same home. Raises ConfigError for one in which no store could be opened."""
+    for path in (str(home), os.path.realpath(home)):  # DuckDB follows links first
+        for character in UNFIT_IN_HOME:
+            if character in path:
+                raise ConfigError(
+                    f"the home {path!a} holds a {character}, and no store can lie there",
+                    "choose a home without it, with --home or TWICE_TOLD_HOME",
+                )
+    return home
 
 
 def _user_home(environ: Mapping[str, str]) -> Path:

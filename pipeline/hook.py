@@ -165,15 +165,15 @@ def trees(cwd: bytes) -> "Iterator[bytes]":
                 yield here
                 return
             top = top.rpartition(b"/")[0]
-    yield top
+    yield top or b"/"
     if linked:
         folder = read_file(top + b"/.git").strip().removeprefix(b"gitdir: ")
-        main, _, name = folder.rpartition(b"/.git/worktrees/")
-        if not main or b"/" in name or name in (b"", b".", b".."):
+        main, between, name = folder.rpartition(b"/.git/worktrees/")
+        if not between or b"/" in name or name in (b"", b".", b".."):
             return
         back = read_file(folder + b"/gitdir").strip()
         if real(back.rpartition(b"/")[0]) == top:
-            yield real(main)
+            yield real(main or b"/")
 
 
 def read_file(path: bytes) -> bytes:
@@ -183,7 +183,9 @@ def read_file(path: bytes) -> bytes:
     found = posix.fstat(descriptor)
     if found.st_mode & 0o170000 != 0o100000 or found.st_size > FILE_MAX_BYTES:
         raise ValueError
-    return read(descriptor, FILE_MAX_BYTES)
+    data = read(descriptor, FILE_MAX_BYTES)
+    posix.close(descriptor)
+    return data
 
 
 def real(path: bytes) -> bytes:

@@ -1,4 +1,7 @@
-"""`inject`: what the next night hands to the hook for a folder, and why each item is in."""
+"""`inject`: what the next night hands to the hook for a folder, and why each item is in.
+
+The hook itself reads what the last night has left: where that is something else, it is said.
+"""
 
 import os
 from argparse import Namespace
@@ -8,6 +11,7 @@ from pipeline import clock
 from pipeline.cases import read
 from pipeline.cases.store import open_reader
 from pipeline.commands.context import Context
+from pipeline.inject import answer
 from pipeline.inject.items import Item, choose
 from pipeline.inject.text import frame
 from pipeline.transcripts.repository import Repositories, from_git
@@ -22,6 +26,7 @@ def run(context: Context, args: Namespace) -> int:
         found = read.cases(store, read.Wanted(repo=repo)) if store and repo else []
     items = choose(found, clock.now())
     text = frame([item.text for item in items])
+    _compare(context, text, answer.text(Path(cwd), context.config.home))
     if context.json:
         context.screen.document({"repo": repo, "items": [_json(i) for i in items], "text": text})
         return 0
@@ -36,6 +41,21 @@ def run(context: Context, args: Namespace) -> int:
     for item in items:
         context.screen.talk(f"{item.case.id}: {_why(item)}")
     return 0
+
+
+def _compare(context: Context, text: str, now: str) -> None:
+    """Says what the agent is shown as long as no night has run, if that is another text."""
+    if now == text:
+        return
+    if not now:
+        context.screen.talk(
+            "the hook has no file for this folder, or none that it takes: the agent is shown"
+            " nothing here until `twice-told nightly` has read a session of this folder"
+        )
+        return
+    context.screen.talk("until `twice-told nightly` has run the agent is shown this instead:")
+    for line in now.splitlines():
+        context.screen.talk(f"  {line}")
 
 
 def _json(item: Item) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 from pipeline.doctor.finding import Finding, ok, quoted, red, warn
 from pipeline.doctor.scene import Scene, Stored
 from pipeline.doctor.settings import all_lines, files, has_plugin
-from pipeline.install.memory import FOLDER
+from pipeline.install import memory
 from pipeline.install.settings import top_of
 
 MISSED_MOST = 3
@@ -56,7 +56,7 @@ def fired(scene: Scene) -> Finding:
         return ok("not installed")
     if not isinstance(scene.stored, Stored):
         return ok("no store to tell from")
-    since = _installed_at(scene.config.local_cases / FOLDER, names)
+    since = _installed_at(scene.config.local_cases, names)
     shown = [at for at in scene.stored.shown if at > since]
     # A hook of this repository alone answers for the sessions here alone.
     sessions = scene.stored.due if everywhere else scene.stored.due_here
@@ -70,10 +70,11 @@ def fired(scene: Scene) -> Finding:
     return red(detail, next_) if len(due) >= MISSED_MOST else warn(detail, next_)
 
 
-def _installed_at(folder: Path, settings: list[Path]) -> datetime:
+def _installed_at(local_cases: Path, settings: list[Path]) -> datetime:
     """When the last install wrote its memory; else when the settings were last written; for a
     plugin, which leaves no such trace, the beginning of time."""
-    for paths in (list(folder.glob("*.json")), settings):
+    memories = [memory.file(local_cases, path) for path in settings]
+    for paths in ([path for path in memories if path.exists()], settings):
         if times := [path.stat().st_mtime for path in paths]:
             return datetime.fromtimestamp(max(times), UTC)
     return datetime.min.replace(tzinfo=UTC)

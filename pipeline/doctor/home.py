@@ -62,7 +62,7 @@ def disk(scene: Scene) -> Finding:
 def private(scene: Scene, me: int | None = None) -> Finding:
     """What we keep belongs to `me` and nobody else can enter it (0700, 0600).
 
-    The home itself may be a checkout that others read, but not everybody may write into it.
+    The home itself may be a checkout that others read, but nobody else may write into it (T21).
     """
     home, folder = scene.config.home, scene.config.local_cases
     me = os.geteuid() if me is None else me
@@ -93,7 +93,7 @@ def private(scene: Scene, me: int | None = None) -> Finding:
 
 def _kept(home: Path, folder: Path) -> Iterator[tuple[Path, int]]:
     """Paths, and the bits that none of them may have. A checkout's own files are left out."""
-    yield home, stat.S_IWOTH
+    yield home, stat.S_IWGRP | stat.S_IWOTH
     yield folder, OTHERS
     for path in sorted(folder.glob(f"{FILE_NAME}*")):
         yield path, OTHERS

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pipeline.doctor.finding import Finding, ok, red
+from pipeline.doctor.finding import Finding, ok, red, warn
 from pipeline.doctor.runs import AGAIN, OLD, SKEW
 from pipeline.doctor.scene import Scene, Stored
+from pipeline.inject import answer
 from pipeline.inject.snapshots import SCHEMA
 
 
@@ -51,26 +52,22 @@ def fresh(scene: Scene) -> Finding:
 
 
 def here(scene: Scene) -> Finding:
-    """One for the current folder's working tree, or for another one of its repository.
-
-    A linked worktree that no session was in stands for its main one, as in the hook.
-    """
-    if scene.here is None:
+    """One that the hook would take in the current folder: it says itself which those are."""
+    if scene.here is None or scene.cwd is None:
         return ok("there is no folder here")
-    if not isinstance(scene.stored, Stored) or not scene.stored.knows_here:
-        return ok(f"nothing was heard in {scene.here.base_name} yet")
-    keys = {scene.here.tree}
-    if scene.cwd and _is_linked(scene.cwd):
-        keys |= scene.stored.trees
+    name, stored = scene.here.base_name, scene.stored
+    if not isinstance(stored, Stored) or not stored.knows_here:
+        return ok(f"nothing was heard in {name} yet")
+    keys = answer.tree_keys(scene.cwd)
     folder = scene.config.local_cases / "snapshots"
     if any((folder / f"{key}.json").is_file() for key in keys):
-        return ok(f"there is one for {scene.here.base_name}")
-    return red(f"none for {scene.here.base_name}, which is known", AGAIN)
-
-
-def _is_linked(cwd: Path) -> bool:
-    top = next((d for d in (cwd, *cwd.parents) if (d / ".git").exists()), None)
-    return top is not None and (top / ".git").is_file()
+        return ok(f"there is one for {name}")
+    if stored.trees.isdisjoint(keys):  # a night makes none for a tree that it does not know
+        return warn(
+            f"nothing was heard in this working tree of {name} yet, so the hook is silent here",
+            f"{AGAIN}  # after a session here",
+        )
+    return red(f"none for {name}, which is known", AGAIN)
 
 
 def clock(scene: Scene) -> Finding:

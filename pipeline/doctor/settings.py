@@ -11,10 +11,12 @@ from pipeline.doctor.scene import Scene
 from pipeline.errors import PipelineError, SourceError
 from pipeline.install import entries
 from pipeline.install.jsontext import Node
+from pipeline.install.line import MARKER
 from pipeline.install.settings import top_of
 from pipeline.install.target import SIZE_MAX
 from pipeline.install.wiring import PLUGIN
 
+AGAIN = "twice-told install hook"
 _PATHS = re.compile(r'\$\("((?:\\.|[^"\\])*)" -I -S "((?:\\.|[^"\\])*)" "((?:\\.|[^"\\])*)"\)')
 
 
@@ -24,6 +26,8 @@ class Line:
 
     path: Path
     """The settings file."""
+    number: int
+    """Of the line in it, from 1."""
     text: str
 
     @property
@@ -37,14 +41,16 @@ class Line:
 
 
 def settings_of(path: Path) -> Node | None:
-    """The content of a settings file, None when there is none. Raises PipelineError.
+    """The content of a settings file, None when there is none. Raises PipelineError."""
+    text = _text(path)
+    return None if text is None else entries.read(text, str(path))
 
-    Other than for an install, a file that may not be written is fine here.
-    """
+
+def _text(path: Path) -> str | None:
+    """Other than for an install, a file that may not be written is fine here."""
     try:
         with path.open("rb") as file:
-            data = file.read(SIZE_MAX + 1)
-        return entries.read(data.decode(), str(path))
+            return file.read(SIZE_MAX + 1).decode()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
@@ -65,11 +71,12 @@ def files(scene: Scene) -> tuple[list[Path], list[Path]]:
 
 def lines(path: Path) -> list[Line]:
     """Our lines in a file. Raises PipelineError."""
-    root = settings_of(path)
+    text = _text(path)
     found = []
-    for place in entries.places(root) if root else ():
+    for place in entries.places(entries.read(text, str(path))) if text is not None else ():
         handler = place.value["hooks"][place.handler]
-        found.append(Line(path, handler["command"]))
+        number = text.count("\n", 0, place.start) + 1 if text else 1
+        found.append(Line(path, number, handler["command"]))
     return found
 
 
@@ -80,6 +87,18 @@ def all_lines(scene: Scene) -> Iterator[Line]:
             yield from lines(path)
         except PipelineError:
             continue
+
+
+def mending(scene: Scene, path: Path) -> str:
+    """What puts our lines in a file right. One that comes with the repository no command of ours
+    touches: there they are taken out by hand."""
+    user, here = files(scene)
+    if path in user:
+        return AGAIN
+    if path in here[1:]:
+        return f"{AGAIN} --project"
+    numbers = " and ".join(str(one.number) for one in lines(path))
+    return edit(path, f"take the entries with '{MARKER}' out: line {numbers}")
 
 
 def has_plugin(scene: Scene) -> bool:

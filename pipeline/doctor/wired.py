@@ -2,20 +2,30 @@
 
 import hashlib
 import os
+import subprocess
 from pathlib import Path
 
-from pipeline.doctor.finding import Finding, edit, ok, red, warn
+from pipeline.doctor import pyc
+from pipeline.doctor.finding import Finding, edit, ok, quoted, red, warn
 from pipeline.doctor.scene import Scene
-from pipeline.doctor.settings import all_lines, files, has_plugin, lines, settings_of
+from pipeline.doctor.settings import (
+    AGAIN,
+    all_lines,
+    files,
+    has_plugin,
+    lines,
+    mending,
+    settings_of,
+)
 from pipeline.errors import PipelineError
 from pipeline.install import entries, line
 
 PARTS = ("run_hook.py", "hook.py")
 """What a prompt runs: the script of the line, and what that one loads from beside it."""
-HOOK_SHA256 = "6c14f4adf426702f05c0aed9e6be0da12814b91dde5ea1c6d4616d8211cf2b78"
+HOOK_SHA256 = "056ea24f184052840f6c1fa83468fa0ed50da88e68382027b771d7c4441d4581"
 """`digest` of the parts as they are shipped. A test says when a change of them must come here too;
 somebody who changes only the installed files does not get past it (T50)."""
-AGAIN = "twice-told install hook"
+REINSTALL = "twice-told --version  # install it again"
 
 
 def installed(scene: Scene) -> Finding:
@@ -31,8 +41,7 @@ def installed(scene: Scene) -> Finding:
         if root is None or not any(entries.places(root)):
             continue
         if not entries.is_installed(root, command):
-            again = AGAIN if path in user else f"{AGAIN} --project"
-            return red(f"{path}: {_difference(path, scene)}", again)
+            return red(f"{path}: {_difference(path, scene)}", mending(scene, path))
         where.append(path)
     missing = [path for path in user if path not in where]
     if not where and has_plugin(scene):
@@ -65,9 +74,9 @@ def digest(folder: Path) -> str:
 def script(scene: Scene) -> Finding:
     """The parts beside each script that a line names, and beside this program, are as shipped."""
     ours = line.HOOK.parent
-    named = {Path(one.paths[1]).parent for one in all_lines(scene) if one.paths}
+    named = {Path(one.paths[1]).parent: one.path for one in all_lines(scene) if one.paths}
     for folder in sorted({*named, ours}):
-        again = "twice-told --version  # install it again" if folder == ours else AGAIN
+        again = REINSTALL if folder == ours else mending(scene, named[folder])
         try:
             found = digest(folder)
         except OSError as error:
@@ -75,16 +84,27 @@ def script(scene: Scene) -> Finding:
         if found != HOOK_SHA256:
             expected = f"SHA-256 {found[:12]}, not {HOOK_SHA256[:12]}"
             return red(f"the hook in {folder} is not as shipped ({expected})", again)
+    if not _is_compiled_as_shipped(ours):
+        compiled = f"{quoted(ours / '__pycache__')}/hook.*.pyc"
+        return red(f"the compiled hook in {ours} is not that of its source", f"rm {compiled}")
     return ok(f"as shipped ({HOOK_SHA256[:12]})")
+
+
+def _is_compiled_as_shipped(folder: Path) -> bool:
+    """A prompt runs the compiled file. Asked of our own interpreter about our own folder: what a
+    repository's settings name is neither run nor loaded (T41)."""
+    words = (line.interpreter(), "-I", "-S", pyc.__file__, str(folder))
+    done = subprocess.run(words, capture_output=True, check=False)
+    return done.returncode == 0
 
 
 def interpreter(scene: Scene) -> Finding:
     """The Python that a line names is still there."""
-    named = sorted({one.paths[0] for one in all_lines(scene) if one.paths})
-    for path in named:
+    named = {one.paths[0]: one.path for one in all_lines(scene) if one.paths}
+    for path in sorted(named):
         if not (os.path.isfile(path) and os.access(path, os.X_OK)):  # noqa: PTH113
-            return red(f"{path} is gone, so the hook stays silent", AGAIN)
-    return ok(", ".join(named) or "no line names one")
+            return red(f"{path} is gone, so the hook stays silent", mending(scene, named[path]))
+    return ok(", ".join(sorted(named)) or "no line names one")
 
 
 def once(scene: Scene) -> Finding:
@@ -97,8 +117,11 @@ def once(scene: Scene) -> Finding:
     copies = [*general[:1], *here, *(["the plugin"] if has_plugin(scene) else [])]
     if len(copies) < 2:
         return ok("wired once" if copies else "not wired")
-    project = " --project" if here else ""
-    return warn(f"wired twice: {', '.join(copies)}", f"twice-told uninstall hook{project}")
+    if shared := [path for path in local[:1] if path in found]:
+        next_ = mending(scene, shared[0])
+    else:
+        next_ = f"twice-told uninstall hook{' --project' if here else ''}"
+    return warn(f"wired twice: {', '.join(copies)}", next_)
 
 
 def switched_on(scene: Scene) -> Finding:

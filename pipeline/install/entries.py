@@ -33,6 +33,8 @@ class Place:
     handler: int
     value: Any
     """The whole group."""
+    start: int
+    """Of the handler, in characters of the text."""
 
 
 @dataclass(slots=True)
@@ -81,7 +83,7 @@ def places(root: Node) -> Iterator[Place]:
             for number, handler in enumerate(handlers.node.items if handlers else ()):
                 command = handler.member("command")
                 if command and is_ours(command.node.value):
-                    yield Place(event.name, at, number, group.value)
+                    yield Place(event.name, at, number, group.value, handler.start)
 
 
 def is_installed(root: Node, command: str) -> bool:

@@ -2,6 +2,7 @@
 never run on a Mac by this project's tests."""
 
 import os
+import time
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -14,6 +15,9 @@ from pipeline.install.unit import change
 
 PART = "schedule"
 LABEL = "com.twice-told.nightly"
+STILL_THERE = (5, 37)
+"""What `bootstrap` ends with while an old job of the name is going: `bootout` does not wait."""
+GONE_WITHIN_SECONDS, AGAIN_SECONDS = 10.0, 0.1
 
 
 class Launchd:
@@ -59,9 +63,10 @@ class Launchd:
         return None
 
     def _load(self) -> None:
-        if _is_loaded():
+        goes = _is_loaded()
+        if goes:
             _unload()
-        _order("bootstrap", _domain(), str(self._path))
+        _order("bootstrap", _domain(), str(self._path), patience=goes * GONE_WITHIN_SECONDS)
 
 
 def _domain() -> str:
@@ -76,8 +81,12 @@ def _unload() -> None:
     _order("bootout", f"{_domain()}/{LABEL}")
 
 
-def _order(*words: str) -> None:
-    answer = tools.call("launchctl", *words)
+def _order(*words: str, patience: float = 0) -> None:
+    deadline = time.monotonic() + patience
+    while (answer := tools.call("launchctl", *words)).code in STILL_THERE:
+        if time.monotonic() > deadline:
+            break
+        time.sleep(AGAIN_SECONDS)
     if answer.code != 0:
         raise StoreError(
             f"launchctl {' '.join(words)} failed: {answer.reason}",

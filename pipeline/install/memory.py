@@ -1,6 +1,6 @@
-"""What an install must remember of a settings file, so that uninstall gives back its very bytes.
+"""What an install must remember of a file, so that uninstall gives back its very bytes.
 
-One small file per settings file, in `<home>/local_cases/install/`. Losing it costs nothing but an
+One small file for each of them, in `<home>/local_cases/install/`. Losing it costs nothing but an
 empty container: our entries are recognised by themselves.
 """
 
@@ -17,7 +17,7 @@ FOLDER = "install"
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """How one settings file was before we came."""
+    """How one file was before we came."""
 
     hollows: dict[str, str] = field(default_factory=dict)
     """Containers that were empty, and the space inside them."""
@@ -25,7 +25,8 @@ class Memory:
     made_folder: bool = False
 
 
-def _file(local_cases: Path, settings: Path) -> Path:
+def file(local_cases: Path, settings: Path) -> Path:
+    """Where it is written down."""
     name = hashlib.sha256(str(settings).encode("utf-8", "surrogateescape")).hexdigest()[:16]
     return local_cases / FOLDER / f"{name}.json"
 
@@ -33,7 +34,7 @@ def _file(local_cases: Path, settings: Path) -> Path:
 def recall(local_cases: Path, settings: Path) -> Memory:
     """What was remembered; nothing when there is none or it is damaged."""
     try:
-        found = json.loads(_file(local_cases, settings).read_bytes())
+        found = json.loads(file(local_cases, settings).read_bytes())
         hollows = {
             str(path): inner
             for path, inner in found["hollows"].items()
@@ -46,14 +47,14 @@ def recall(local_cases: Path, settings: Path) -> Memory:
 
 def remember(local_cases: Path, settings: Path, memory: Memory) -> None:
     """Writes it down, before the settings file is changed. Raises StoreError."""
-    path = _file(local_cases, settings)
+    path = file(local_cases, settings)
     private_dir(path.parent)
     write_private(path, json.dumps(asdict(memory)).encode() + b"\n")
 
 
 def forget(local_cases: Path, settings: Path) -> None:
     """After an uninstall. Raises StoreError."""
-    path = _file(local_cases, settings)
+    path = file(local_cases, settings)
     try:
         path.unlink(missing_ok=True)
     except OSError as error:

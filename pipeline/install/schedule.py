@@ -40,7 +40,7 @@ class Scheduler(Protocol):
 def schedulers(local_cases: Path) -> tuple[Scheduler, ...]:
     """All that we know; the first that is reachable is the best on its machine."""
     backups = local_cases / "backups"
-    return Launchd(backups), Systemd(backups), Crontab(backups)
+    return Launchd(backups), Systemd(backups), Crontab(local_cases)
 
 
 def choose(known: tuple[Scheduler, ...]) -> Scheduler:

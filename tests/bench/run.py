@@ -187,6 +187,16 @@ def prompts(table: Table, top: Path) -> None:
                   f"{took[way] * 1e3:.1f} ms, {took[base] * 1e3:.1f} ms")  # fmt: skip
 
 
+def blocked(table: Table, top: Path) -> None:
+    """Thousands of prompts, most of them under a fault of the hook: none may be lost (C6)."""
+    fared = hooks.fates(top)
+    for what, figure in (
+        ("blocked", fared.blocked), ("with words on standard error", fared.talked),
+        ("with a broken object", fared.broken),
+    ):  # fmt: skip
+        table.row(f"prompts {what}, of {fared.prompts:,}", figure, "0", f"{fared.shown} shown")
+
+
 def _fill(home: Path, cases: int) -> None:
     now, kinds = datetime(2026, 1, 1, tzinfo=UTC), list(CaseType)
     nothing = mask("").text
@@ -217,7 +227,7 @@ def _turn(file, place, repo, now, kinds, nothing) -> TurnRow:  # type: ignore[no
 def main() -> None:
     """Everything, or the parts that are named."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", help="reading, nights, screens, prompts (all)")
+    parser.add_argument("parts", nargs="*", help="reading, nights, screens, prompts, blocked (all)")
     parser.add_argument("--mib", type=int, default=1024, help="size of the big tree")
     given = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -232,6 +242,8 @@ def main() -> None:
             screens(table, Path(folder))
         if not given.parts or "prompts" in given.parts:
             prompts(table, Path(folder))
+        if not given.parts or "blocked" in given.parts:
+            blocked(table, Path(folder))
 
 
 if __name__ == "__main__":

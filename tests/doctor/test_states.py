@@ -2,8 +2,11 @@
 
 import hashlib
 import json
+import marshal
+import opcode
 import os
 import shutil
+import subprocess
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -13,6 +16,7 @@ import duckdb
 import pytest
 
 from pipeline.doctor.wired import PARTS
+from pipeline.inject import answer
 from pipeline.install import line
 from tests.collect.homes import MISSED, PLAIN, put, talk
 from tests.doctor.conftest import Person, ago
@@ -270,7 +274,6 @@ def test_a_store_behind_a_link(well: Person, tmp_path: Path) -> None:
 
 
 def test_a_held_store_is_a_warning(well: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    import subprocess
     import sys
 
     from pipeline.cases import store
@@ -327,9 +330,19 @@ def test_open_to_others(well: Person, name: str, mode: int) -> None:
     assert well.ill() == {}
 
 
-def test_a_home_that_everybody_writes(well: Person) -> None:
-    well.home.chmod(0o757)
+@pytest.mark.parametrize("mode", [0o757, 0o775, 0o720, 0o702, 0o1777], ids=oct)
+def test_a_home_that_others_write(well: Person, mode: int) -> None:
+    well.home.chmod(mode)
     assert well.ill() == {"privacy": "red"}
+    step = well.doctor()["privacy"]["next"]
+    assert os.system(f"PATH=/usr/bin:/bin; {step}") == 0
+    assert well.ill() == {}
+
+
+def test_a_home_that_others_read(well: Person) -> None:
+    """A checkout, say."""
+    well.home.chmod(0o755)
+    assert well.ill() == {}
 
 
 # The hook
@@ -389,6 +402,57 @@ def test_a_changed_script(well: Person, tmp_path: Path, part: str) -> None:
     assert well.ill() == {}
 
 
+def edit_word(data: bytes) -> bytes:
+    return data.replace(b"End of Twice", b"End of twice")
+
+
+def edit_code(data: bytes) -> bytes:
+    at = data.index(bytes([opcode.opmap["RESUME"], 0]), 200)  # with which each function begins
+    return data[: at + 2] + bytes([data[at + 2] ^ 1]) + data[at + 3 :]
+
+
+def other_program(data: bytes) -> bytes:
+    """Behind a header that asks nothing of the source (PEP 552)."""
+    return data[:4] + b"\1\0\0\0" + b"\0" * 8 + marshal.dumps(compile("x = 1", "hook.py", "exec"))
+
+
+@pytest.fixture
+def compiled(well: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The compiled file of a hook that was installed elsewhere and has been called."""
+    folder = tmp_path / "it's installed"
+    folder.mkdir()
+    for name in PARTS:
+        shutil.copy(line.HOOK.with_name(name), folder / name)
+    monkeypatch.setattr(line, "HOOK", folder / line.HOOK.name)
+    well.do("install", "hook", "--yes")
+    (path,) = (folder / "__pycache__").iterdir()
+    assert well.ill() == {}
+    return path
+
+
+@pytest.mark.parametrize(
+    "change", [edit_word, edit_code, other_program, lambda data: data[:-100], lambda d: d[:16]]
+)
+def test_a_changed_compiled_hook(
+    well: Person, compiled: Path, change: Callable[[bytes], bytes]
+) -> None:
+    """It is what a prompt really runs (T50)."""
+    before = compiled.read_bytes()
+    compiled.write_bytes(change(before))
+    assert compiled.read_bytes() != before
+    assert well.ill() == {"hook script": "red"}
+    assert os.system(f"PATH=/usr/bin:/bin; {well.doctor()['hook script']['next']}") == 0
+    assert well.ill() == {}
+
+
+def test_a_compiled_hook_of_an_older_source(well: Person, compiled: Path) -> None:
+    """The next prompt compiles it again."""
+    compiled.write_bytes(edit_word(compiled.read_bytes()))
+    source = line.HOOK.with_name("hook.py")
+    os.utime(source, (source.stat().st_mtime + 10,) * 2)
+    assert well.ill() == {}
+
+
 def test_an_interpreter_that_is_gone(well: Person) -> None:
     rewrite(well, line.interpreter(), "/nowhere/python3")
     assert well.ill() == {"hook": "red", "interpreter": "red"}
@@ -403,6 +467,41 @@ def test_wired_twice(well: Person) -> None:
     assert well.ill() == {"hook copies": "warn"}
     well.do(*well.doctor()["hook copies"]["next"].split()[1:], "--yes")
     assert well.ill() == {}, "the plugin alone is enough"
+
+
+def shared_line(person: Person, command: str) -> Path:
+    """A line of ours that came with the repository."""
+    hooks = [{"hooks": [{"type": "command", "command": command}]}]
+    path = person.repo / ".claude" / "settings.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({"hooks": {"UserPromptSubmit": hooks}}, indent=1))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("names", "check"),
+    [
+        (("/nowhere/python3", "", ""), "interpreter"),
+        (("", "/nowhere/run_hook.py", ""), "hook script"),
+        (("", "", "/nowhere/home"), "hook"),
+    ],
+    ids=["interpreter", "script", "home"],
+)
+def test_a_line_that_came_with_the_repository(
+    well: Person, names: tuple[str, str, str], check: str
+) -> None:
+    """No command of ours writes there, so each step says which line of which file is to go."""
+    real = (line.interpreter(), str(line.HOOK), str(well.home))
+    command = line.guarded(*(name or own for name, own in zip(names, real, strict=True)))
+    path = shared_line(well, command)
+    numbers = [n for n, text in enumerate(path.read_text().split("\n"), 1) if '"type"' in text]
+    found = well.doctor()
+    for name in {check, "hook", "hook copies"}:
+        assert found[name]["state"] != "ok"
+        assert str(path) in found[name]["next"]
+        assert f"line {numbers[0] - 1}" in found[name]["next"]
+    path.unlink()
+    assert well.ill() == {}
 
 
 def test_in_this_repository_alone(well: Person) -> None:
@@ -547,6 +646,33 @@ def test_a_repository_that_nobody_worked_in(
     (tmp_path / "new").mkdir()
     monkeypatch.chdir(tmp_path / "new")
     assert well.ill() == {}
+
+
+def git(folder: Path, *words: str) -> None:
+    name = ("-c", "user.name=a", "-c", "user.email=a@b")
+    subprocess.run(["git", "-C", str(folder), *name, *words], check=True, capture_output=True)
+
+
+def test_the_doctor_takes_the_files_that_the_hook_takes(
+    bare: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A linked worktree stands for its main one, never for a sister."""
+    git(bare.repo, "commit", "-q", "--allow-empty", "-m", "x")
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder in (first, second):
+        git(bare.repo, "worktree", "add", "-q", str(folder))
+    heard: list[Path] = []
+    for session in (first, bare.repo):
+        put(bare.claude, session.name, ago(talk(session.name, MISSED, cwd=str(session)), hours=1))
+        heard.append(session)
+        bare.do("nightly")
+        for folder in (first, second, bare.repo):
+            monkeypatch.chdir(folder)
+            found = bare.doctor()["this folder"]
+            takes = folder in heard or (bare.repo in heard and folder is second)
+            assert bool(answer.text(folder, bare.home)) == takes
+            assert (found["state"] == "ok") == takes, folder
+            assert takes or found["state"] == "warn"
 
 
 # A check that fails

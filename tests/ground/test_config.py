@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import config
+from pipeline.cases.store import open_writer
 from pipeline.errors import ConfigError
 
 
@@ -63,6 +64,51 @@ def test_home_by_environment(tmp_path: Path) -> None:
 def test_home_flag_over_environment(tmp_path: Path) -> None:
     found = config.load(home=tmp_path, environ={"TWICE_TOLD_HOME": "/elsewhere", "HOME": "/h"})
     assert found.home == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("a?b", "holds a ?"),
+        ("a\\b", "holds a \\"),
+        ("a?/b", "holds a ?"),
+        ("\x1b[2J\u202e?", "a ?"),
+    ],
+    ids=["question-mark", "backslash", "above", "terminal-controls"],
+)
+@pytest.mark.parametrize("by", ["flag", "environment", "data-folder"])
+def test_homes_in_which_no_store_can_lie(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, said: str, by: str
+) -> None:
+    """DuckDB takes such a path for another one."""
+    home = tmp_path / name
+    environ = {"HOME": str(tmp_path)}
+    if by == "environment":
+        environ["TWICE_TOLD_HOME"] = str(home)
+    elif by == "data-folder":
+        monkeypatch.setattr(config.resources, "checkout", lambda: None)
+        environ["XDG_DATA_HOME"] = str(home)
+    with pytest.raises(ConfigError) as refused:
+        config.load(home=home if by == "flag" else None, environ=environ)
+    assert said in refused.value.message
+    assert "--home" in refused.value.hint
+    assert (refused.value.message + refused.value.hint).isprintable()
+    assert not home.exists()
+
+
+def test_a_link_to_such_a_home(tmp_path: Path) -> None:
+    (tmp_path / "a?b").mkdir()
+    (tmp_path / "link").symlink_to("a?b")
+    with pytest.raises(ConfigError, match=r"/a\?b' holds a"):
+        config.load(home=tmp_path / "link", environ={"HOME": str(tmp_path)})
+
+
+@pytest.mark.parametrize("name", ['it\'s "mine"', "$x `y` %h", "*[a]{b}#;&|", "집/é", ":memory:"])
+def test_other_odd_homes_hold_a_store(tmp_path: Path, name: str) -> None:
+    found = config.load(home=tmp_path / name, environ={"HOME": str(tmp_path)})
+    with open_writer(found.local_cases):
+        pass
+    assert (tmp_path / name / "local_cases" / "cases.duckdb").is_file()
 
 
 @pytest.mark.parametrize(

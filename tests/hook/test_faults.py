@@ -1,11 +1,14 @@
 """Whatever is broken: exit code 0, nothing or one whole object, no word on stderr (C6)."""
 
+import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -77,6 +80,27 @@ def _home_is_a_file(world: World) -> None:
     world.home.write_text("x", encoding="utf-8")
 
 
+def _home_is_a_loop(world: World) -> None:
+    _no_home(world)
+    world.home.symlink_to(world.home)
+
+
+def _of_another_tree(world: World) -> None:
+    world.render(item(), tree=world.home).replace(world.snapshot_of(world.repo))
+
+
+def _of_another_schema(world: World) -> None:
+    path = world.snapshot_of(world.repo)
+    rest = path.read_bytes().partition(b"\n")[2].replace(b'"schema":1', b'"schema":0')
+    path.write_bytes(b'{"digest":"%s"}\n' % hashlib.sha256(rest).hexdigest().encode() + rest)
+
+
+def _no_repository(world: World) -> None:
+    shutil.rmtree(world.repo)
+
+
+TIMES = range(3)
+"""Each fault meets so many prompts (C6)."""
 FAULTS: dict[str, Fault] = {
     "no python": lambda world, top: world.command(python="/no/such/python"),
     "no script": lambda world, top: world.command(top / "none.py"),
@@ -105,6 +129,11 @@ FAULTS: dict[str, Fault] = {
     "no folder of markers": _home(_remove_seen),
     "no home": _home(_no_home),
     "home is a file": _home(_home_is_a_file),
+    "home is a loop of links": _home(_home_is_a_loop),
+    "file of another tree": _home(_of_another_tree),
+    "file of another schema": _home(_of_another_schema),
+    "folder deleted": _home(_no_repository),
+    "wrong version": _script("import sys\nassert sys.version_info > (99,)"),
 }
 
 
@@ -113,8 +142,9 @@ FAULTS: dict[str, Fault] = {
 def test_faults_are_silent(world: World, tmp_path: Path, name: str, size: int) -> None:
     world.render(item())
     command = FAULTS[name](world, tmp_path)
-    done = world.run(world.event(prompt="x" * size), command)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    for number in TIMES:
+        done = world.run(world.event(prompt="x" * size, session_id=f"s{number}"), command)
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 @pytest.mark.parametrize(
@@ -130,13 +160,14 @@ def test_faults_are_silent(world: World, tmp_path: Path, name: str, size: int) -
 )  # fmt: skip
 def test_odd_events_are_silent(world: World, data: bytes) -> None:
     world.render(item())
-    done = world.run(data)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    for _ in TIMES:
+        done = world.run(data)
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 def test_closed_streams(world: World) -> None:
     world.render(item())
-    for closing in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-", ">/dev/full"):
+    for closing in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-", ">/dev/full") * len(TIMES):
         text = f"({wrapped(world.command())}) {closing}"
         done = subprocess.run(
             ["sh", "-c", text], input=world.event(), capture_output=True, check=False
@@ -157,13 +188,16 @@ def test_any_environment(world: World, environment: dict[str, str]) -> None:
     for name in ("json.py", "posix.py", "sitecustomize.py", "_sha256.py", "time.py"):
         (world.repo / name).write_text("raise SystemExit(2)", encoding="utf-8")
     world.render(item())
-    done = world.run(world.event(), env={"PATH": "/usr/bin:/bin", **environment}, cwd=world.repo)
-    assert done.returncode == 0
-    assert json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    env = {"PATH": "/usr/bin:/bin", **environment}
+    for number in TIMES:
+        done = world.run(world.event(session_id=f"s{number}"), env=env, cwd=world.repo)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
 
 
+@pytest.mark.parametrize("again", TIMES)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGALRM])
-def test_killed_while_it_reads(world: World, number: int) -> None:
+def test_killed_while_it_reads(world: World, number: int, again: int) -> None:
     child = subprocess.Popen(
         ["sh", "-c", wrapped(f"exec {world.command()}")],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -198,26 +232,52 @@ def test_it_gives_up_in_time_when_nothing_comes(world: World) -> None:
 def test_scarce_resources(world: World, limit: str) -> None:
     world.render(item())
     text = f"ulimit {limit}; " + wrapped(world.command())
-    done = subprocess.run(["sh", "-c", text], input=world.event(), capture_output=True, check=False)
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert not done.stdout or json.loads(done.stdout)
+    for number in TIMES:
+        event = world.event(session_id=f"s{number}")
+        done = subprocess.run(["sh", "-c", text], input=event, capture_output=True, check=False)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert not done.stdout or json.loads(done.stdout)
 
 
-def test_a_file_replaced_while_it_is_read_is_never_mixed(world: World) -> None:
-    """Old or new, whole; the digest tells."""
-    path = world.snapshot_of(world.repo)
-    contents = []
-    for text in ("first-set", "second-set"):
-        world.render(*[item(n, 1, text=f"{text} {n}") for n in range(1, 5)])
-        contents.append(path.read_bytes())
-    for number in range(60):
-        fresh = path.with_suffix(".new")
-        fresh.write_bytes(contents[number % 2])
-        child = subprocess.Popen(
-            ["sh", "-c", f"exec {world.command()}"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        fresh.replace(path)
-        out, _ = child.communicate(world.event(session_id=str(number)))
-        text = json.loads(out)["hookSpecificOutput"]["additionalContext"]
-        assert ("first-set" in text) != ("second-set" in text)
+REPLACE = """
+import os, sys
+path = sys.argv[1]
+fresh = path + ".new"
+contents = [open(name, "rb").read() for name in sys.argv[2:]]
+print(flush=True)
+while os.getppid() == int(os.environ["PARENT"]):
+    for data in contents:
+        with open(fresh, "wb") as file:
+            file.write(data)
+        os.replace(fresh, path)
+"""
+READS = 10_000
+
+
+def test_a_file_replaced_while_it_is_read_is_never_mixed(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Old or new, whole; the digest tells (T39)."""
+    monkeypatch.chdir(tmp_path)  # the hook goes elsewhere
+    path, names, texts = world.snapshot_of(world.repo), [], []
+    for words, count in (("first-set", 4), ("second-set", 2)):
+        world.render(*[item(n, 1, text=f"{words} {n}") for n in range(1, count + 1)])
+        texts.append(world.read(world.repo))
+        names.append(path.rename(tmp_path / words))
+    world.render(item())
+    writer = subprocess.Popen(
+        [sys.executable, "-I", "-c", REPLACE, path, *names],
+        stdout=subprocess.PIPE, env={"PARENT": str(os.getpid())},
+    )  # fmt: skip
+    try:
+        assert writer.stdout
+        writer.stdout.readline()
+        deadline = time.monotonic() + 30
+        while world.read(world.repo) not in texts:
+            assert time.monotonic() < deadline
+        found = Counter(world.read(world.repo) for _ in range(READS))
+    finally:
+        writer.kill()
+        writer.communicate()
+    assert set(found) == set(texts)
+    assert min(found.values()) > READS // 100, "it was replaced all the time"

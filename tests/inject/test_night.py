@@ -8,9 +8,10 @@ from pathlib import Path
 from pipeline.cases import read
 from pipeline.cases.store import open_reader
 from pipeline.config import Config
+from pipeline.inject.snapshots import document
 from tests.collect.conftest import *  # noqa: F403
 from tests.collect.homes import MISSED, PLAIN, VIOLATED, command, put, talk
-from tests.hook.conftest import World
+from tests.hook.conftest import World, item
 
 
 def today(records: list[dict[str, object]]) -> list[dict[str, object]]:
@@ -46,6 +47,39 @@ def test_one_correction_shows_in_its_repository_and_in_no_other(
     printed = json.loads(command(config, "inject", "--cwd", str(here), "--json").stdout)
     assert printed["text"] == text
     assert [set(item) for item in printed["items"]] == [{"id", "day", "type", "source", "text"}]
+
+
+def test_inject_says_what_the_agent_is_shown_meanwhile(
+    config: Config, root: Path, tmp_path: Path
+) -> None:
+    """Its own text is that of the next night; the hook's file may be gone, older or another."""
+    here = repository(tmp_path, "here")
+    put(root, "s1", today(talk("s1", MISSED, cwd=str(here))))
+    assert command(config, "nightly").returncode == 0
+
+    def inject(*words: str) -> "subprocess.CompletedProcess[str]":
+        return command(config, "inject", "--cwd", str(here), *words)
+
+    fresh = inject()
+    assert (MISSED.rstrip(".") in fresh.stdout, "agent is shown" in fresh.stderr) == (True, False)
+    (path,) = (config.local_cases / "snapshots").iterdir()
+    whole = path.read_bytes()
+    old = datetime.now(UTC) - timedelta(days=3, hours=1)
+    path.write_bytes(document(path.stem, "here", [item(7)], old))
+    for words in ((), ("--json",)):
+        stale = inject(*words)
+        assert stale.stdout == (inject(*words) if words else fresh).stdout
+        assert "the agent is shown this instead:\n  Twice Told: " in stale.stderr
+        assert "you forgot part 7" in stale.stderr
+        assert "3 days ago" in stale.stderr
+    for data in (b"", whole[:-3]):
+        path.write_bytes(data)
+        assert inject().stdout == fresh.stdout
+        assert "the agent is shown nothing here" in inject().stderr
+    path.unlink()
+    assert "the agent is shown nothing here" in inject().stderr
+    assert command(config, "nightly").returncode == 0
+    assert inject().stderr == fresh.stderr
 
 
 def test_what_is_taken_back_is_shown_no_more(config: Config, root: Path, tmp_path: Path) -> None:

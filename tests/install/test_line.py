@@ -18,8 +18,7 @@ NAMES = {
     "spaces": "my home  dir",
     "quotes": 'it\'s "mine"',
     "dollar": "$HOME ${x} $(touch pwned) `touch pwned`",
-    "backslash": "a\\b\\\\c\\",
-    "specials": "*?[x]{a,b};&|<>()#!~=%",
+    "specials": "*[x]{a,b};&|<>()#!~=%",
     "letters": "집/日本/é",
     "dash": "-rf",
 }
@@ -41,6 +40,17 @@ def test_the_installed_line_reaches_its_home(
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert len(list(seen.iterdir())) == 1
     assert not (tmp_path / "pwned").exists()
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_backslashes_reach_the_script_too(tmp_path: Path, shell: str) -> None:
+    """No home holds one, but the folder of the program may."""
+    folder = tmp_path / "a\\b\\\\c\\"
+    folder.mkdir()
+    script = fault(folder, "import os; os.write(1, b'{\"hookSpecificOutput\":{}}')")
+    line = guarded(interpreter(), str(script), str(tmp_path))
+    done = subprocess.run([shell, "-c", line], input=FORK, capture_output=True, check=False)
+    assert done.stdout == b'{"hookSpecificOutput":{}}'
 
 
 @pytest.mark.parametrize(

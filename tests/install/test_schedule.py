@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.install import systemd
+from pipeline.install import launchd, systemd
 from pipeline.resources import folder
 from tests.install.calls import Run, program
 
@@ -36,7 +36,7 @@ match sys.argv[1:]:
         sys.stdin.buffer.read()
     case ["-"]:
         data = sys.stdin.buffer.read()
-        if not data.endswith(b"\\n"):
+        if data and not data.endswith(b"\\n"):
             sys.exit("new crontab file is missing newline before EOF, can't install.")
         table.write_bytes(data)
     case ["-r"]:
@@ -76,16 +76,27 @@ LAUNCHCTL = """
 import os, plistlib, sys
 from pathlib import Path
 state = Path(__file__).with_name("loaded")
+going = Path(__file__).with_name("going")
+code = going.read_text()[:1] if going.exists() else ""
 match sys.argv[1:]:
     case ["print", domain]:
         sys.exit(0 if "/com." not in domain or state.exists() else 113)
+    case ["bootstrap", _, _] if code:
+        going.write_text(going.read_text()[1:])
+        error = {"5": "5: Input/output error", "7": "37: Operation already in progress"}[code]
+        print("Bootstrap failed: " + error, file=sys.stderr)
+        sys.exit(int(error.partition(":")[0]))
     case ["bootstrap", domain, path]:
         assert not state.exists()
         plistlib.loads(Path(path).read_bytes())
         state.touch()
     case ["bootout", domain]:
         state.unlink()
+        slow = Path(__file__).with_name("slow")
+        if slow.exists():
+            slow.rename(going)
 """
+"""`slow` and `going` hold one digit for each refusal that a bootstrap after a bootout meets."""
 OTHERS = (
     b"# mine\n\nMAILTO=jane@example.com\n*/5 * * * *\techo 50\\% '\xff'\n"
     b"17 3 * * * /other # BEGIN twice-told\n"
@@ -105,9 +116,9 @@ def units(programs: Path, own_home: Path) -> Path:
     return own_home / ".config" / "systemd" / "user"
 
 
-@pytest.mark.parametrize("before", [None, OTHERS, b"1 2 3 4 5 x\n"])
+@pytest.mark.parametrize("before", [None, b"", OTHERS, b"1 2 3 4 5 x\n", b"1 2 3 4 5 x\r\n"])
 def test_crontab(run: Run, crontab: Path, own_home: Path, before: bytes | None) -> None:
-    if before:
+    if before is not None:
         crontab.write_bytes(before)
     done = run("install", "schedule", "--yes")
     assert done.code == 0
@@ -129,6 +140,26 @@ def test_crontab(run: Run, crontab: Path, own_home: Path, before: bytes | None) 
     assert (crontab.read_bytes() if crontab.exists() else None) == before
     assert run("uninstall", "schedule").out.startswith("schedule: absent")
     assert "no schedule" in run("schedule").out
+
+
+def test_an_empty_crontab_stays_through_changes(run: Run, crontab: Path, tmp_path: Path) -> None:
+    crontab.touch()
+    for home in ("one", "two"):
+        assert run("install", "schedule", "--yes", "--home", tmp_path / home).code == 0
+    assert run("uninstall", "schedule", "--yes", "--home", tmp_path / "one").code == 0
+    assert crontab.read_bytes() == b""
+
+
+@pytest.mark.parametrize("command", ["install", "uninstall"])
+def test_our_lines_with_other_line_ends_are_ours(run: Run, crontab: Path, command: str) -> None:
+    """As an editor of another system saves the table."""
+    run("install", "schedule", "--yes")
+    block = crontab.read_bytes()
+    crontab.write_bytes((block + OTHERS).replace(b"\n", b"\r\n"))
+    others = OTHERS.replace(b"\n", b"\r\n")
+    assert run("schedule").out.startswith("crontab: next night ")
+    assert run(command, "schedule", "--yes").code == 0
+    assert crontab.read_bytes() == (block if command == "install" else b"") + others
 
 
 def test_crontab_of_another_home_is_replaced(run: Run, crontab: Path, tmp_path: Path) -> None:
@@ -310,6 +341,30 @@ def test_launchd(run: Run, programs: Path, own_home: Path, tmp_path: Path) -> No
     assert not (programs / "loaded").exists()
 
 
+def test_launchd_that_is_slow_to_let_go(run: Run, programs: Path, tmp_path: Path) -> None:
+    """`bootout` comes back before the old job is gone."""
+    program(programs, "launchctl", LAUNCHCTL)
+    assert run("install", "schedule", "--yes").code == 0
+    (programs / "slow").write_text("577", encoding="utf-8")
+    assert run("install", "schedule", "--yes", "--home", tmp_path / "two").code == 0
+    assert (programs / "loaded").exists()
+    assert (programs / "going").read_text(encoding="utf-8") == ""
+
+
+def test_launchd_that_never_lets_go(
+    run: Run, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(programs, "launchctl", LAUNCHCTL)
+    (programs / "going").write_text("5", encoding="utf-8")
+    done = run("install", "schedule", "--yes")
+    assert (done.code, "5: Input/output error" in done.err) == (3, True), "nothing was to go"
+    assert run("install", "schedule", "--yes").code == 0
+    monkeypatch.setattr(launchd, "GONE_WITHIN_SECONDS", 0.5)
+    (programs / "slow").write_text("7" * 1000, encoding="utf-8")
+    done = run("install", "schedule", "--yes", "--home", tmp_path / "two")
+    assert (done.code, "37: Operation already" in done.err) == (3, True)
+
+
 def test_without_any_scheduler(run: Run, programs: Path, settings: Path) -> None:
     done = run("install", "schedule", "--yes")
     assert done.code == 3
@@ -345,8 +400,9 @@ def test_the_night_is_told_what_its_environment_will_not_say(
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="no systemd-analyze")
 def test_systemd_accepts_the_units(tmp_path: Path, run: Run, units: Path) -> None:
-    home = tmp_path / "a 'b' \"c\" \\ %h $HOME ${x}; d"
-    assert run("install", "schedule", "--yes", "--home", home).code == 0
+    home, claude = tmp_path / "a 'b' \"c\" %h $HOME ${x}; d", tmp_path / "e \\ f"
+    words = ("--home", home, "--claude-dir", claude)
+    assert run("install", "schedule", "--yes", *words).code == 0
     analyze = shutil.which("systemd-analyze", path="/usr/bin:/bin")
     assert analyze
     for name in (systemd.SERVICE, systemd.TIMER):
@@ -358,8 +414,9 @@ def test_systemd_accepts_the_units(tmp_path: Path, run: Run, units: Path) -> Non
         assert name not in done.stderr, done.stderr
     text = units.joinpath(systemd.SERVICE).read_text(encoding="utf-8")
     (command,) = (line for line in text.splitlines() if line.startswith("ExecStart="))
-    words = shlex.split(command.removeprefix("ExecStart="))
-    assert words[3] == str(home).replace("%", "%%").replace("$", "$$")
+    started = shlex.split(command.removeprefix("ExecStart="))
+    assert started[3] == str(home).replace("%", "%%").replace("$", "$$")
+    assert started[-1] == str(claude)
 
 
 def test_templates_and_program_agree_on_the_hour() -> None:
