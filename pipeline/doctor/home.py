@@ -91,9 +91,19 @@ def private(scene: Scene, me: int | None = None) -> Finding:
     return red(f"{path} is open to others ({mode:04o}){more}", f"chmod {target}")
 
 
+def _is_own_group(path: Path) -> bool:
+    """Debian and others give each user a group of their own, of the same number, and a umask that
+    lets it write."""
+    try:
+        found = path.stat()
+    except OSError:
+        return False
+    return found.st_gid == found.st_uid
+
+
 def _kept(home: Path, folder: Path) -> Iterator[tuple[Path, int]]:
     """Paths, and the bits that none of them may have. A checkout's own files are left out."""
-    yield home, stat.S_IWGRP | stat.S_IWOTH
+    yield home, stat.S_IWOTH if _is_own_group(home) else stat.S_IWGRP | stat.S_IWOTH
     yield folder, OTHERS
     for path in sorted(folder.glob(f"{FILE_NAME}*")):
         yield path, OTHERS
