@@ -42,6 +42,10 @@ class StoreError(PipelineError):
     """The store of cases cannot be opened, read or written."""
 
 
+class ModelError(PipelineError):
+    """A model cannot be asked, or a prompt is broken. The cases stay as they were."""
+
+
 class NotBuiltError(PipelineError):
     """A command of the contract whose part does not exist yet."""
 
