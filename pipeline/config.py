@@ -1,8 +1,10 @@
 """Settings, read once into a frozen record: flags > environment > file > defaults."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -12,8 +14,75 @@ from pipeline.errors import ConfigError
 
 CLAUDE_FOLDERS = (".claude", ".config/claude")
 """Folders of Claude Code under the user's home; the second was seen in transcripts of 2025."""
+LEAST_REPEATED = 2
 UNFIT_IN_HOME = "?\\"
 """DuckDB takes what follows a `?` for parameters, and a backslash for a slash (2.0.1, Dec 2026)."""
+
+
+API_URL = "https://api.anthropic.com"
+PRICES_USD: Mapping[str, tuple[float, float]] = {
+    "claude-haiku-5-5": (0.10, 0.50),
+    "claude-sonnet-5-5": (2.0, 10.0),
+    "claude-opus-5-5": (4.0, 20.0),
+    "claude-haiku-4-5": (1.0, 5.0),
+}
+"""List prices per million tokens, in and out (November 2026)."""
+
+
+class Backend(StrEnum):
+    """How models are asked."""
+
+    API = "anthropic"
+    BATCH = "anthropic-batch"
+    """Half the price, answers within a day."""
+    CLIENT = "claude-cli"
+    """`claude -p`, on the subscription that it is logged in with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model with its price."""
+
+    id: str
+    usd_in: float
+    """Per million tokens."""
+    usd_out: float
+
+    def cost_usd(self, tokens_in: int, tokens_out: int, share: float = 1.0) -> float:
+        """What so many tokens cost; `share` of the list price."""
+        return share * (tokens_in * self.usd_in + tokens_out * self.usd_out) / 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeConfig:
+    """The table `[judge]`. Off, and without a backend, unless somebody says otherwise."""
+
+    enabled: bool = False
+    """Consent: masked text may go to the backend each night."""
+    backend: Backend | None = None
+    """None: `other` waits."""
+    base_url: str = API_URL
+    """The one place that text and key go to."""
+    key_env: str = "ANTHROPIC_API_KEY"
+    """Name of the environment variable that holds the key."""
+    first: Model = Model("claude-haiku-5-5", *PRICES_USD["claude-haiku-5-5"])
+    second: Model = Model("claude-sonnet-5-5", *PRICES_USD["claude-sonnet-5-5"])
+    max_cases: int = 200
+    """Cases that are asked about in a night."""
+    max_usd: float = 0.50
+    """Spent in a night, at most."""
+    timeout_seconds: float = 60.0
+    """For one call."""
+
+    @property
+    def price_share(self) -> float:
+        """Of the list price."""
+        return 0.5 if self.backend is Backend.BATCH else 1.0
+
+    @property
+    def compatible(self) -> bool:
+        """Another server than Anthropic's, which may know the older form of the API only."""
+        return self.base_url != API_URL
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +101,6 @@ class Config:
     """Collect what review agents, guard hooks and the agent itself said about mistakes."""
     exclude: tuple[str, ...] = ()
     """Working folders whose sessions are never read (each with everything below it)."""
-
     ledger_folder: Path | None = None
     """A team's ledger in a repository; it takes what happens there, the home's takes the rest."""
     ledger_repos: tuple[str, ...] | None = None
@@ -40,6 +108,7 @@ class Config:
     raise_sessions: int = 2
     raise_days: int = 2
     """A bundle must stretch over so many sessions and local days to be raised."""
+    judge: JudgeConfig = field(default_factory=JudgeConfig)
 
     @property
     def local_cases(self) -> Path:
@@ -74,10 +143,11 @@ def load(
         include_headless=values.get("include_headless", False),
         noticed=values.get("noticed", True),
         exclude=_excluded(path, values.get("exclude", [])),
-        ledger_folder=_ledger_folder(path, values.get("ledger.path")),
-        ledger_repos=_tuple(values.get("ledger.repos")),
-        raise_sessions=_at_least(path, "raise.min_sessions", values, 2),
-        raise_days=_at_least(path, "raise.min_days", values, 2),
+        ledger_folder=_ledger_folder(path, values.get("ledger", {}).get("path")),
+        ledger_repos=_tuple(values.get("ledger", {}).get("repos")),
+        raise_sessions=_at_least(path, "min_sessions", values.get("raise", {})),
+        raise_days=_at_least(path, "min_days", values.get("raise", {})),
+        judge=_judge(path, values.get("judge", {})),
     )
 
 
@@ -85,11 +155,11 @@ def _tuple(values: list[str] | None) -> tuple[str, ...] | None:
     return None if values is None else tuple(values)
 
 
-def _at_least(path: Path, key: str, values: Mapping[str, Any], least: int) -> int:
+def _at_least(path: Path, key: str, values: Mapping[str, Any]) -> int:
     """Once is no repetition: what was said in one session or on one day is never raised."""
-    value = int(values.get(key, least))
-    if value < least:
-        raise ConfigError(f"{path}: {key} must be {least} or more", "mend the value")
+    value = int(values.get(key, LEAST_REPEATED))
+    if value < LEAST_REPEATED:
+        raise ConfigError(f"{path}: raise.{key} must be {LEAST_REPEATED} or more", "mend the value")
     return value
 
 
@@ -115,36 +185,97 @@ def _excluded(path: Path, folders: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-_KEYS: Mapping[str, type] = {
-    "claude_dirs": list,
-    "timezone": str,
-    "include_headless": bool,
-    "noticed": bool,
-    "exclude": list,
-    "ledger.path": str,
-    "ledger.repos": list,
-    "raise.min_sessions": int,
-    "raise.min_days": int,
+_TABLES: Mapping[str, Mapping[str, type]] = {
+    "": {
+        "claude_dirs": list,
+        "timezone": str,
+        "include_headless": bool,
+        "noticed": bool,
+        "exclude": list,
+    },
+    "ledger": {"path": str, "repos": list},
+    "raise": {"min_sessions": int, "min_days": int},
+    "judge": {
+        "enabled": bool,
+        "backend": str,
+        "base_url": str,
+        "key_env": str,
+        "first_model": str,
+        "second_model": str,
+        "first_usd_in": float,
+        "first_usd_out": float,
+        "second_usd_in": float,
+        "second_usd_out": float,
+        "max_cases": int,
+        "max_usd": float,
+        "timeout_seconds": float,
+    },
 }
-"""By name; a dot stands for a table."""
+"""The keys of the file by table; "" is what stands above all tables."""
 
 
-def _checked(path: Path, tables: dict[str, Any]) -> dict[str, Any]:
-    """Tables become dotted names."""
-    values: dict[str, Any] = {}
-    for key, value in tables.items():
-        inner = value.items() if isinstance(value, dict) else ()
-        values |= {f"{key}.{name}": item for name, item in inner} or {key: value}
+def _checked(path: Path, values: dict[str, Any], table: str = "") -> dict[str, Any]:
+    known = dict(_TABLES[table]) | ({name: dict for name in _TABLES if name} if not table else {})
     for key, value in values.items():
-        if key not in _KEYS:
+        name = f"{table}.{key}" if table else key
+        if key not in known:
             raise ConfigError(
-                f"{path}: unknown key {key!r}", f"known keys: {', '.join(sorted(_KEYS))}"
+                f"{path}: unknown key {name!r}", f"known keys: {', '.join(sorted(known))}"
             )
-        if type(value) is not _KEYS[key]:
-            raise ConfigError(f"{path}: {key} must be a {_KEYS[key].__name__}", "mend the value")
+        if not _fits(value, known[key]):
+            raise ConfigError(f"{path}: {name} must be a {known[key].__name__}", "mend the value")
         if isinstance(value, list) and not all(isinstance(item, str) for item in value):
-            raise ConfigError(f"{path}: {key} must hold strings only", "mend the list")
+            raise ConfigError(f"{path}: {name} must hold strings only", "mend the list")
+        if isinstance(value, dict):
+            _checked(path, value, key)
     return values
+
+
+def _fits(value: object, kind: type) -> bool:
+    """No number may be negative, infinite or a truth value; a whole one is a float too."""
+    if kind in (int, float):
+        fits = isinstance(value, int | kind) and not isinstance(value, bool)
+        return fits and 0 <= value < float("inf")  # type: ignore[operator]
+    return isinstance(value, kind)
+
+
+def _judge(path: Path, values: Mapping[str, Any]) -> JudgeConfig:
+    given = {name: values[name] for name in ("enabled", "key_env", "max_cases") if name in values}
+    given |= {
+        name: float(values[name]) for name in ("max_usd", "timeout_seconds") if name in values
+    }
+    if "backend" in values:
+        if values["backend"] not in list(Backend):
+            raise ConfigError(
+                f"{path}: judge.backend is not known", f"backends: {', '.join(Backend)}"
+            )
+        given["backend"] = Backend(values["backend"])
+    if "base_url" in values:
+        given["base_url"] = values["base_url"].rstrip("/")
+        if not re.fullmatch(r"https?://[^\s/@?#]+(/[^\s@?#]*)?", given["base_url"]):
+            raise ConfigError(
+                f"{path}: judge.base_url is no address", "as in http://127.0.0.1:8080"
+            )
+    standard = JudgeConfig()
+    for name in ("first", "second"):
+        given[name] = _model(path, name, values, getattr(standard, name))
+    return JudgeConfig(**given)
+
+
+def _model(path: Path, name: str, values: Mapping[str, Any], standard: Model) -> Model:
+    """Raises ConfigError for a model whose price nobody knows: it could not be held to a budget."""
+    model = values.get(f"{name}_model", standard.id)
+    prices = PRICES_USD.get(model, (None, None))
+    given = [
+        values.get(f"{name}_usd_{way}", price)
+        for way, price in zip(("in", "out"), prices, strict=True)
+    ]
+    if None in given:
+        raise ConfigError(
+            f"{path}: the price of judge.{name}_model is not known",
+            f"set judge.{name}_usd_in and judge.{name}_usd_out, per million tokens",
+        )
+    return Model(model, float(given[0]), float(given[1]))
 
 
 def _home(flag: Path | None, environ: Mapping[str, str]) -> Path:

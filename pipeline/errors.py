@@ -46,6 +46,10 @@ class LedgerError(PipelineError):
     """The ledger of proposals cannot be read or written."""
 
 
+class ModelError(PipelineError):
+    """A model cannot be asked, or a prompt is broken. The cases stay as they were."""
+
+
 class NotBuiltError(PipelineError):
     """A command of the contract whose part does not exist yet."""
 

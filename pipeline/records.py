@@ -197,3 +197,5 @@ class Case:
     number: int
     """Line in that transcript, from 1."""
     inferred_at: bool
+    confirmed: bool = False
+    """Two models agree that this `other` is a correction, of none of the four types."""

@@ -19,7 +19,7 @@ import duckdb
 from pipeline.cases import sound
 from pipeline.cases.schema import MIGRATIONS
 from pipeline.cases.store import Store
-from pipeline.cases.write import buried_keys
+from pipeline.cases.write import buried_keys, drop_stale_verdicts
 from pipeline.errors import StoreError
 from pipeline.files import private_dir, write_private
 from pipeline.masking.masker import recheck
@@ -29,13 +29,16 @@ FORMAT = 1
 KEEP = 7
 TABLES = (
     "files", "turns", "cases", "heard", "shadow_hits", "showings", "repos", "folders", "trees",
-    "rulings", "verdicts", "runs", "tombstones", "meta",
+    "rulings", "verdicts", "judged", "answers", "batched", "runs", "tombstones", "meta",
 )  # fmt: skip
 SWEEP_DUE = "sweep"
 """Name of the note that forgotten words still lie in some files, with the ids."""
 _WORDS = frozenset({"text", "gist", "said"})
 _CHECKED = _WORDS | {"tool", "session"}
-_ID_AT = {"turns": 3, "cases": 1, "heard": 2, "rulings": 1, "verdicts": 1}
+_ID_AT = {
+    "turns": 3, "cases": 1, "heard": 2, "rulings": 1, "verdicts": 1, "judged": 1, "answers": 1,
+    "batched": 3,
+}  # fmt: skip
 """Where the case id stands in a row of these tables, behind the table's name."""
 _UNFIT = (ValueError, KeyError, IndexError, TypeError, OverflowError)
 
@@ -151,6 +154,7 @@ def restore(store: Store, rows: Sequence[list[Any]], newer: Sequence[list[Any]] 
         for table in TABLES:
             if table not in first:
                 _fill(store, table, [row for row in kept if row[0] == table])
+        drop_stale_verdicts(store)
         sound.check(store)
 
 

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from pipeline.cases.export import TABLES
+from pipeline.cases.read import RULED, STATE, TYPE
 from pipeline.cases.store import Store
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -25,15 +26,14 @@ def sessions_due(store: Store, repo: str | None = None) -> tuple[datetime, ...]:
     old at least, so that a night lies between it and the session. `repo`: of this one alone.
     """
     rows = store.rows(
-        """
+        f"""
         WITH sessions AS (
             SELECT session, repo, min(at_us) AS began FROM turns
             WHERE source = 'human' AND NOT headless GROUP BY session, repo
         )
         SELECT DISTINCT s.began FROM sessions AS s JOIN cases AS c ON c.repo = s.repo
-            LEFT JOIN rulings AS k ON k.id = c.id
-        WHERE ($repo IS NULL OR s.repo = $repo)
-            AND coalesce(k.type, c.type) <> 'other' AND coalesce(k.state, 'open') = 'open'
+            {RULED}
+        WHERE ($repo IS NULL OR s.repo = $repo) AND {TYPE} <> 'other' AND {STATE} = 'open'
             AND (c.named OR c.tool <> '')
             AND c.at_us BETWEEN s.began - $oldest AND s.began - $newest
         ORDER BY s.began""",

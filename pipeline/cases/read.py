@@ -13,15 +13,20 @@ from pipeline.records import Case, CaseType, Kind, Source
 if TYPE_CHECKING:
     from pipeline.cases.rows import FileRow
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_FROM = """
-    FROM cases AS c JOIN repos AS r ON r.key = c.repo LEFT JOIN rulings AS k ON k.id = c.id"""
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+RULED = "LEFT JOIN rulings AS k ON k.id = c.id LEFT JOIN judged AS j ON j.id = c.id"
+"""Joins to `cases AS c` all who may have the last word: a person, then a rule, then the judge."""
+TYPE = "coalesce(k.type, CASE WHEN c.type = 'other' THEN j.type END, c.type)"
+STATE = """coalesce(k.state,
+    CASE WHEN c.type = 'other' AND j.outcome = 'doubtful' THEN 'doubtful' END, 'open')"""
+DECIDED_BY = """CASE WHEN k.type IS NOT NULL THEN 'person' WHEN c.type <> 'other' THEN 'rule'
+    WHEN j.type IS NOT NULL THEN 'judge' END"""
+_FROM = f"FROM cases AS c JOIN repos AS r ON r.key = c.repo {RULED}"
 _CASE = f"""
-    SELECT c.id, c.at_us, c.day, c.session, r.name, coalesce(k.type, c.type), c.source,
-        coalesce(k.state, 'open'),
-        CASE WHEN k.type IS NOT NULL THEN 'person' WHEN c.type <> 'other' THEN 'rule' END,
+    SELECT c.id, c.at_us, c.day, c.session, r.name, {TYPE}, c.source, {STATE}, {DECIDED_BY},
         c.rule_id, c.text, c.tool, c.gist, c.said, c.kind, c."row", c.lang, c.interrupted,
-        c.named, c.admitted, c.file, c.number, c.inferred_at, c.masked_by
+        c.named, c.admitted, c.file, c.number, c.inferred_at, c.masked_by,
+        c.type = 'other' AND coalesce(j.outcome = 'real', false)
     {_FROM}"""
 
 
@@ -88,7 +93,7 @@ def repo_name(store: Store, key: str) -> str | None:
 def collected_at(store: Store) -> datetime | None:
     """When the transcripts were read last."""
     rows = store.rows("SELECT value FROM meta WHERE name = 'collected_us'")
-    return _EPOCH + timedelta(microseconds=int(rows[0][0])) if rows else None
+    return EPOCH + timedelta(microseconds=int(rows[0][0])) if rows else None
 
 
 def case_ids(store: Store) -> set[str]:
@@ -99,8 +104,8 @@ def case_ids(store: Store) -> set[str]:
 def types_of(store: Store, keys: list[str]) -> dict[str, tuple[str, CaseType, Source]]:
     """Id, type and source of those of the turns that are cases, by turn key."""
     rows = store.rows(
-        "SELECT c.key, c.id, coalesce(k.type, c.type), c.source FROM cases AS c"
-        " LEFT JOIN rulings AS k ON k.id = c.id WHERE c.key IN (SELECT unnest(?))",
+        f"SELECT c.key, c.id, {TYPE}, c.source FROM cases AS c {RULED}"
+        " WHERE c.key IN (SELECT unnest(?))",
         [keys],
     )
     return {key: (id_, CaseType(type_), Source(source)) for key, id_, type_, source in rows}
@@ -128,12 +133,12 @@ def headless_keys(store: Store, keys: list[str]) -> set[str]:
 
 def bundles(store: Store, hidden: bool = False) -> list[Bundle]:
     """Largest and latest first; `hidden` counts doubtful and dismissed cases too."""
-    condition = "" if hidden else "WHERE coalesce(k.state, 'open') = 'open'"
+    condition = "" if hidden else f"WHERE {STATE} = 'open'"
     rows = store.rows(
         f"""WITH parts AS (  -- few rows, before anything distinct is counted
-            SELECT c.repo, coalesce(k.type, c.type) AS type, c.session, c.day,
+            SELECT c.repo, {TYPE} AS type, c.session, c.day,
                 count(*) AS cases, count(*) FILTER (c.source <> 'human') AS noticed
-            FROM cases AS c LEFT JOIN rulings AS k ON k.id = c.id
+            FROM cases AS c {RULED}
             {condition} GROUP BY ALL)
         SELECT r.name, type, sum(cases)::BIGINT, count(DISTINCT session), count(DISTINCT day),
             sum(noticed)::BIGINT, min(day), max(day)
@@ -158,8 +163,8 @@ def listing(store: Store, wanted: Wanted) -> list[tuple[str, ...]]:
     """
     condition, values = _where(wanted)
     rows = store.rows(
-        "SELECT c.id, c.day::VARCHAR, r.name, coalesce(k.type, c.type), c.source, c.text,"
-        f" c.masked_by {_FROM} {condition} ORDER BY c.at_us DESC, c.id",
+        f"SELECT c.id, c.day::VARCHAR, r.name, {TYPE}, c.source, c.text, c.masked_by"
+        f" {_FROM} {condition} ORDER BY c.at_us DESC, c.id",
         values,
     )
     return [(*row, stored(text, masked_by)) for *row, text, masked_by in rows]
@@ -173,14 +178,20 @@ def case(store: Store, prefix: str) -> list[Case]:
     return [_case(row) for row in rows]
 
 
+def cases_of(store: Store, ids: list[str]) -> dict[str, Case]:
+    """Cases by id; hidden ones too."""
+    rows = store.rows(f"{_CASE} WHERE c.id IN (SELECT unnest(?))", [ids])
+    return {row[0]: _case(row) for row in rows}
+
+
 def _where(wanted: Wanted) -> tuple[str, dict[str, Any]]:
     terms: list[str] = []
     values: dict[str, Any] = {}
     if not wanted.hidden:
-        terms.append("coalesce(k.state, 'open') = 'open'")
+        terms.append(f"{STATE} = 'open'")
     for column, value in (
         ("r.name", wanted.repo),
-        ("coalesce(k.type, c.type)", wanted.type and wanted.type.value),
+        (TYPE, wanted.type and wanted.type.value),
         ("c.source", wanted.source and wanted.source.value),
     ):
         if value is not None:
@@ -198,13 +209,13 @@ def _where(wanted: Wanted) -> tuple[str, dict[str, Any]]:
 
 def _case(row: tuple[Any, ...]) -> Case:
     return Case(
-        id=row[0], at=_EPOCH + timedelta(microseconds=row[1]), day=row[2], session=row[3],
+        id=row[0], at=EPOCH + timedelta(microseconds=row[1]), day=row[2], session=row[3],
         repo=row[4], type=CaseType(row[5]), source=Source(row[6]), state=row[7],
         decided_by=row[8], rule_id=row[9], text=stored(row[10], row[23]), tool=row[11],
         gist=stored(row[12], row[23]), said=stored(row[13], row[23]), kind=Kind(row[14]),
         row=row[15],
         lang=row[16], interrupted=row[17], named=row[18], admitted=row[19], file=row[20],
-        number=row[21], inferred_at=row[22],
+        number=row[21], inferred_at=row[22], confirmed=row[24],
     )  # fmt: skip
 
 
@@ -212,7 +223,7 @@ def turns_per_line(store: Store, since: datetime, at_least: int) -> list[float]:
     """Turns per line of each run since then that read enough lines, oldest first."""
     rows = store.rows(
         "SELECT turns / lines FROM runs WHERE at_us >= ? AND lines >= ? ORDER BY at_us",
-        [int((since - _EPOCH) / timedelta(microseconds=1)), at_least],
+        [int((since - EPOCH) / timedelta(microseconds=1)), at_least],
     )
     return [row[0] for row in rows]
 
@@ -237,13 +248,12 @@ class RuleRecord:
 
 def by_week(store: Store) -> list[tuple[date, int, int]]:
     """Monday, human turns and human corrections of each week, oldest first."""
-    return store.rows("""
+    return store.rows(f"""
         SELECT date_trunc('week', day)::DATE AS week, sum(turns)::BIGINT, sum(cases)::BIGINT FROM (
             SELECT day, count(*) AS turns, 0 AS cases FROM heard GROUP BY day
             UNION ALL
-            SELECT day, 0, count(*) FROM cases AS c
-            LEFT JOIN rulings AS k ON k.id = c.id
-            WHERE source = 'human' AND coalesce(k.state, 'open') <> 'dismissed' GROUP BY day
+            SELECT c.day, 0, count(*) FROM cases AS c {RULED}
+            WHERE c.source = 'human' AND {STATE} = 'open' GROUP BY c.day
         ) GROUP BY week ORDER BY week""")
 
 
@@ -267,11 +277,9 @@ Sort = tuple[str, str, str, str, str, int]
 
 def sorts(store: Store) -> list[Sort]:
     """All cases in one pass, for the two figures below."""
-    return store.rows("""
-        SELECT coalesce(k.state, 'open'), c.source, coalesce(k.type, c.type),
-            CASE WHEN k.type IS NOT NULL THEN 'person' WHEN c.type <> 'other' THEN 'rule'
-                ELSE 'nobody' END, c.rule_id, count(*)
-        FROM cases AS c LEFT JOIN rulings AS k ON k.id = c.id GROUP BY ALL""")
+    return store.rows(f"""
+        SELECT {STATE}, c.source, {TYPE}, coalesce({DECIDED_BY}, 'nobody'), c.rule_id, count(*)
+        FROM cases AS c {RULED} GROUP BY ALL""")
 
 
 def tally(found: Iterable[Sort]) -> dict[str, dict[str, int]]:
@@ -299,7 +307,7 @@ def history(store: Store, case_: str) -> list[tuple[datetime, str, str | None, s
     rows = store.rows(
         "SELECT at_us, decided_by, type, rule_id FROM verdicts WHERE id = ? ORDER BY at_us", [case_]
     )
-    return [(_EPOCH + timedelta(microseconds=at), by, kind, rule) for at, by, kind, rule in rows]
+    return [(EPOCH + timedelta(microseconds=at), by, kind, rule) for at, by, kind, rule in rows]
 
 
 def turn_key(store: Store, case_: str) -> str:

@@ -67,8 +67,13 @@ def due(store: Store) -> frozenset[str]:
 
 
 def _delete(con: duckdb.DuckDBPyConnection, ids: Iterable[str]) -> None:
-    for table in ("turns", "cases", "heard", "rulings", "verdicts"):
-        con.execute(f"DELETE FROM {table} WHERE id IN (SELECT unnest(?))", [list(ids)])
+    """From every table that names cases; a store that was set aside may be older than some."""
+    named = con.execute(
+        "SELECT table_name FROM duckdb_columns() WHERE column_name = 'id' AND NOT internal"
+        " AND database_name = current_database()"
+    ).fetchall()
+    for (table,) in named:
+        con.execute(f'DELETE FROM "{table}" WHERE id IN (SELECT unnest(?))', [list(ids)])
 
 
 def sweep(folder: Path, ids: frozenset[str], now: datetime) -> None:

@@ -84,7 +84,34 @@ def m002_hook(con: duckdb.DuckDBPyConnection) -> None:
         )""")
 
 
-MIGRATIONS: tuple[Callable[[duckdb.DuckDBPyConnection], None], ...] = (m001_tables, m002_hook)
+def m003_judge(con: duckdb.DuckDBPyConnection) -> None:
+    """What the models made of undecided cases, what each call said and cost, batches under way."""
+    con.execute("""
+        CREATE TABLE judged (
+            id VARCHAR PRIMARY KEY, outcome VARCHAR NOT NULL, type VARCHAR, words VARCHAR NOT NULL,
+            basis VARCHAR NOT NULL, at_us BIGINT NOT NULL, tries UTINYINT NOT NULL
+        )""")
+    con.execute("""
+        CREATE TABLE answers (
+            id VARCHAR NOT NULL, key VARCHAR NOT NULL, purpose VARCHAR NOT NULL,
+            model VARCHAR NOT NULL, prompt VARCHAR NOT NULL, label VARCHAR, calls UTINYINT NOT NULL,
+            tokens_in BIGINT NOT NULL, tokens_out BIGINT NOT NULL, cost_usd DOUBLE NOT NULL,
+            at_us BIGINT NOT NULL
+        )""")
+    con.execute("""
+        CREATE TABLE batched (
+            token VARCHAR NOT NULL, remote VARCHAR NOT NULL, id VARCHAR NOT NULL,
+            key VARCHAR NOT NULL, name VARCHAR NOT NULL, model VARCHAR NOT NULL,
+            prompt VARCHAR NOT NULL, most_usd DOUBLE NOT NULL, at_us BIGINT NOT NULL,
+            PRIMARY KEY (token, name)
+        )""")
+
+
+MIGRATIONS: tuple[Callable[[duckdb.DuckDBPyConnection], None], ...] = (
+    m001_tables,
+    m002_hook,
+    m003_judge,
+)
 
 
 def is_ready(con: duckdb.DuckDBPyConnection) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from enum import StrEnum
 
+from pipeline.cases.judging import Outcome
 from pipeline.cases.store import Store
 from pipeline.errors import StoreError
 from pipeline.records import CaseType, Kind, Source
@@ -26,6 +27,8 @@ _HOLDS = {
     "turns": f"{_MAYBE_TYPE} AND {_SOURCE} AND {_KIND}",
     "rulings": f"{_MAYBE_TYPE} AND {_one_of('state', STATES)}",
     "verdicts": _MAYBE_TYPE,
+    "judged": f"{_one_of('outcome', Outcome)} AND (type IS NOT NULL) = (outcome = 'decided')"
+    f" AND (type IS NULL OR ({_TYPE} AND type <> 'other'))",
     "repos": f"regexp_full_match(name, '{REPOSITORY_NAME}')",
 }
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import duckdb
@@ -82,6 +83,40 @@ def open_writer(folder: Path, name: str = FILE_NAME) -> Iterator[Store]:
         finally:
             con.close()
             _tighten(path)
+
+
+class Writer:
+    """The store of a home for a run that now and then waits for others: opened when it is used,
+    closed again by `release`. The caller holds the home's lock."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._open = contextlib.ExitStack()
+        self._store: Store | None = None
+
+    @property
+    def store(self) -> Store:
+        """The open store. Raises StoreError, or Busy, as `open_writer`."""
+        if self._store is None:
+            self._store = self._open.enter_context(open_writer(self._folder))
+        return self._store
+
+    def release(self) -> None:
+        """Lets others read until the store is used again."""
+        self._store = None
+        self._open.close()
+
+    def __enter__(self) -> "Writer":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool | None:
+        self._store = None
+        return self._open.__exit__(kind, error, trace)
 
 
 @contextlib.contextmanager

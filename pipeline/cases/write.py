@@ -17,6 +17,10 @@ _COPIED = """id, key, file, session, at_us, day, inferred_at, repo, source, kind
     interrupted, type, rule_id, lang, text, tool, gist, said, admitted, named, masked_by"""
 
 
+WORDS = "sha256(concat_ws(chr(31), c.text, c.tool, c.gist, c.said))"
+"""Names all that a case says; masked text holds no control."""
+
+
 def microseconds(at: datetime) -> int:
     """An instant as the store keeps it, exact."""
     delta = at - _EPOCH
@@ -202,6 +206,15 @@ def refresh(store: Store, keys: Iterable[str], now: datetime) -> None:
         WHERE c.key IN (SELECT key FROM touched)
           AND (b.id IS NULL OR b.type <> c.type OR b.rule_id <> c.rule_id)""",
         {"now": microseconds(now)},
+    )
+    drop_stale_verdicts(store, "c.key IN (SELECT key FROM touched)")
+
+
+def drop_stale_verdicts(store: Store, which: str = "true") -> None:
+    """A verdict of the judge falls with the words it was about. `which`: a condition on cases."""
+    store.con.execute(
+        f"DELETE FROM judged USING cases AS c"
+        f" WHERE c.id = judged.id AND judged.words <> {WORDS} AND {which}"
     )
 
 

@@ -1,6 +1,7 @@
 """What one run did, in figures that add up."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +25,8 @@ class Summary:
     known: int = 0
     by_type: Counter[str] = field(default_factory=Counter)
     by_source: Counter[str] = field(default_factory=Counter)
+    judged: Mapping[str, int] | None = None
+    """asked, agreed, left of the judge; None when it was not asked for."""
     warnings: list[str] = field(default_factory=list)
     seconds: float = 0.0
     peak_rss_mb: int = 0
@@ -64,7 +67,7 @@ class Summary:
                 "by_type": dict(sorted(self.by_type.items())),
                 "by_source": dict(sorted(self.by_source.items())),
             },
-            "judge": {"asked": 0, "agreed": 0, "left": self.by_type["other"]},
+            "judge": dict(self.judged or {"asked": 0, "agreed": 0, "left": self.by_type["other"]}),
             "proposals": {"raised": [], "held": 0},
             "warnings": self.warnings,
             "seconds": round(self.seconds, 3),

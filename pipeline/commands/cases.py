@@ -51,4 +51,5 @@ def as_json(case: Case) -> dict[str, Any]:
         "action": {"tool": case.tool, "gist": case.gist},
         "kind": case.kind.value,
         "admitted": case.admitted,
+        "confirmed": case.confirmed,
     }

@@ -2,6 +2,8 @@
 
 import json
 from argparse import Namespace
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from pipeline import clock
@@ -10,7 +12,8 @@ from pipeline.cases.store import open_reader
 from pipeline.collect.run import Plan, collect, preview
 from pipeline.collect.summary import Summary
 from pipeline.commands.context import Context
-from pipeline.commands.writing import writing
+from pipeline.commands.judging import foresee, sort_undecided
+from pipeline.commands.writing import working
 from pipeline.config import Config
 from pipeline.errors import NotBuiltError, UsageError
 from pipeline.files import private_dir, write_private
@@ -22,29 +25,46 @@ def run(context: Context, args: Namespace) -> int:
     config = context.config
     if args.jobs < 1:
         raise UsageError("--jobs must be 1 or more", "leave it out to use one process")
-    start, _ = clock.window(args.days, args.since, args.until, config.timezone, clock.now())
-    summary = gather(context, Plan(start, args.jobs, args.rebuild))
+    start, end = clock.window(args.days, args.since, args.until, config.timezone, clock.now())
+    summary = gather(context, Stages(Plan(start, args.jobs, args.rebuild), end, args.llm))
     conclude(context, summary)
-    if args.llm or args.propose:
-        asked = " and ".join(f"--{name}" for name in ("llm", "propose") if getattr(args, name))
+    if args.propose:
         raise NotBuiltError(
-            f"collecting is done; what {asked} asks for is not built yet",
+            "collecting is done; what --propose asks for is not built yet",
             "leave the flag out; see CHANGELOG.md for what there is",
         )
     return 0
 
 
-def gather(context: Context, plan: Plan, folder: Path | None = None) -> Summary:
-    """Collects, or with --dry-run looks what there is to collect. `folder`: export there then."""
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """What a run does, in this order."""
+
+    plan: Plan
+    until: datetime | None = None
+    """What is judged ends here."""
+    llm: bool = False
+    """Somebody asked for the judge."""
+    exports: Path | None = None
+    """Write tonight's export there."""
+
+
+def gather(context: Context, stages: Stages) -> Summary:
+    """All stages, or with --dry-run a look at what they would do."""
     config = context.config
     if context.dry_run:
         with open_reader(config.local_cases) as known:
-            return preview(known, config, plan)
-    with writing(config) as store:
+            summary = preview(known, config, stages.plan)
+            if stages.llm and known:
+                foresee(context, known, stages.until)
+            return summary
+    with working(config) as writer:
         with context.screen.progress("reading") as progress:
-            summary = collect(store, config, plan, progress)
-        if folder is not None:
-            write_nightly(store, folder, clock.now())
+            summary = collect(writer.store, config, stages.plan, progress)
+        if stages.llm:
+            sort_undecided(context, writer, summary, stages.until)
+        if stages.exports is not None:
+            write_nightly(writer.store, stages.exports, clock.now())
     remember(config, summary)
     return summary
 
@@ -97,3 +117,7 @@ def report(screen: Screen, summary: Summary, config: Config) -> None:
         + (f"; {kinds}" if kinds else "")
         + (f"; {noticed} of them noticed, not said" if noticed else "")
     )
+    if summary.judged is not None:
+        screen.line(
+            "judge: {asked} asked about, {agreed} decided, {left} left".format(**summary.judged)
+        )

@@ -4,16 +4,15 @@ from argparse import Namespace
 
 from pipeline import clock
 from pipeline.collect.run import Plan
-from pipeline.commands.collect import conclude, gather
+from pipeline.commands.collect import Stages, conclude, gather
 from pipeline.commands.context import Context
-from pipeline.errors import NotBuiltError
 
 
 def run(context: Context, args: Namespace) -> int:
-    """Collects, then exports. Repeating it changes nothing."""
-    if args.llm:
-        raise NotBuiltError("the judge is not built yet", "leave --llm out")
+    """Collects, judges where that is switched on, then exports. Repeating it changes nothing."""
     config = context.config
     start, _ = clock.window(args.days, None, None, config.timezone, clock.now())
-    conclude(context, gather(context, Plan(start), config.local_cases / "exports"))
+    llm = config.judge.enabled if args.llm is None else args.llm
+    exports = config.local_cases / "exports"
+    conclude(context, gather(context, Stages(Plan(start), llm=llm, exports=exports)))
     return 0

@@ -7,8 +7,8 @@ from typing import Any
 from pipeline import resources
 from pipeline.classify import check, evaluate, labelled, packs, tally
 from pipeline.classify.evaluate import By, Judged, Score
-from pipeline.classify.ratio import Ratio
 from pipeline.commands.context import Context
+from pipeline.commands.ratios import ratio_json, ratio_text
 from pipeline.errors import UsageError
 from pipeline.masking import samples
 
@@ -99,9 +99,9 @@ def _evaluate(context: Context, args: Namespace) -> int:
          "noise"),
         [
             (
-                score.name, str(score.rows), str(score.corrections), _ratio(score.precision),
-                _ratio(score.recall), _ratio(score.sure_recall), _ratio(score.type_right),
-                _ratio(score.reach), _ratio(score.noise),
+                score.name, str(score.rows), str(score.corrections), ratio_text(score.precision),
+                ratio_text(score.recall), ratio_text(score.sure_recall),
+                ratio_text(score.type_right), ratio_text(score.reach), ratio_text(score.noise),
             )
             for score in scores
         ],
@@ -110,7 +110,7 @@ def _evaluate(context: Context, args: Namespace) -> int:
     context.screen.table(
         ("group", "type", "precision", "recall"),
         [
-            (score.name, kind.value, _ratio(part.precision), _ratio(part.recall))
+            (score.name, kind.value, ratio_text(part.precision), ratio_text(part.recall))
             for score in (scores if args.by == "lang" else [result.total])
             for kind, part in score.types.items()
             if part.precision.whole or part.recall.whole
@@ -141,13 +141,6 @@ def _rows(context: Context, name: str, judged: tuple[Judged, ...]) -> None:
         )
 
 
-def _ratio(ratio: Ratio) -> str:
-    if ratio.value is None or ratio.interval is None:
-        return "–"
-    low, high = ratio.interval
-    return f"{ratio.value:.2f} ({low:.2f}–{high:.2f}) {ratio.part}/{ratio.whole}"
-
-
 def _score(score: Score) -> dict[str, Any]:
     names = ("precision", "recall", "sure_recall", "type_right", "reach", "noise")
     return {
@@ -155,21 +148,12 @@ def _score(score: Score) -> dict[str, Any]:
         "rows": score.rows,
         "corrections": score.corrections,
         "neutral": score.neutral,
-        **{name: _ratio_json(getattr(score, name)) for name in names},
+        **{name: ratio_json(getattr(score, name)) for name in names},
         "types": {
             kind.value: {
-                "precision": _ratio_json(part.precision),
-                "recall": _ratio_json(part.recall),
+                "precision": ratio_json(part.precision),
+                "recall": ratio_json(part.recall),
             }
             for kind, part in score.types.items()
         },
-    }
-
-
-def _ratio_json(ratio: Ratio) -> dict[str, Any]:
-    return {
-        "value": ratio.value,
-        "interval": ratio.interval,
-        "part": ratio.part,
-        "whole": ratio.whole,
     }

@@ -88,6 +88,10 @@ def _cases(context: Context, store: Store, wanted: read.Wanted, args: Namespace)
 def _note(case: Case) -> str:
     if case.source is not Source.HUMAN:
         return f"noticed: {case.source.value}"
+    if case.state == "doubtful":
+        return "doubtful: a model takes it for none"
+    if case.confirmed:
+        return "two models take it for a correction"
     return "the agent admitted it" if case.admitted else ""
 
 

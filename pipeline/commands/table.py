@@ -74,7 +74,7 @@ _WINDOW = (
     ),
 )
 _MODELS = (
-    arg("--llm", action="store_true", help="two models sort the undecided ones (not built yet)"),
+    arg("--llm", action="store_true", help="let two models sort the undecided ones"),
     arg("--propose", action="store_true", help="raise what repeated to the ledger (not built yet)"),
 )
 _PARTS = (
@@ -135,15 +135,14 @@ _ALL = (
     ),
     Command(
         "nightly",
-        "The whole night: collect, then export; run it as often as you like.",
+        "The whole night: collect, judge if that is on, export; run it as often as you like.",
         ("twice-told nightly", "twice-told nightly --days 3 --json"),
         (
             arg("--days", type=int, metavar="N", help="only transcripts that changed since then"),
             arg(
                 "--llm",
                 action=BooleanOptionalAction,
-                default=False,
-                help="let two models sort the undecided ones (not built yet)",
+                help="let two models sort the undecided ones (default: judge.enabled)",
             ),
             arg("--no-propose", action="store_true", help="raise nothing to the ledger"),
         ),
@@ -311,6 +310,26 @@ _ALL = (
         "status",
     ),
     Command(
+        "judge",
+        "Measure the two models, or tell what they cost so far and what waiting cases would.",
+        ("twice-told judge cost", "twice-told judge eval labelled.jsonl --dry-run"),
+        (
+            arg("action", choices=["eval", "cost"], help="what to do"),
+            arg(
+                "file",
+                nargs="?",
+                metavar="FILE",
+                help="eval: labelled messages as for `rules eval`; they are masked, then sent",
+            ),
+            arg(
+                "--every",
+                action="store_true",
+                help="eval: ask about every message, not only those that the rules leave undecided",
+            ),
+        ),
+        "judge",
+    ),
+    Command(
         "doctor",
         "Check the health of everything; each problem comes with its next step.",
         ("twice-told doctor", "twice-told doctor --json"),
@@ -327,7 +346,6 @@ _LATER = {
     "review": "Walk through the open proposals.",
     "ledger": "Check or print the ledger of proposals.",
     "report": "Write the HTML report.",
-    "judge": "Measure the models and their cost.",
     "init": "Start a ledger in a repository.",
 }
 COMMANDS: Mapping[str, Command] = {command.name: command for command in _ALL} | {

@@ -4,7 +4,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from pipeline.doctor import fires, home, hookfile, logs, rules, runs, wired
+from pipeline.doctor import fires, home, hookfile, judging, logs, rules, runs, wired
 from pipeline.doctor.finding import Finding, quoted, red
 from pipeline.doctor.scene import Scene
 from pipeline.errors import PipelineError
@@ -19,6 +19,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("clock", hookfile.clock),
     ("time zone", runs.zone),
     ("rules", rules.loaded),
+    ("judge", judging.ready),
     ("store", home.store),
     ("disk", home.disk),
     ("privacy", home.private),

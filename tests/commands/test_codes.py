@@ -75,7 +75,12 @@ CODES = [
     ("not built yet, with words", ["accept", "3"], 3),
     ("not built yet, with its options", ["accept", "3", "--target", "CLAUDE.md"], 3),
     ("export into a pipe", ["export", "-"], 2),
-    ("judge not built yet", ["nightly", "--llm"], 3),
+    ("judge without a backend", ["nightly", "--llm"], 0),
+    ("judge cost", ["judge", "cost"], 0),
+    ("judge without a word", ["judge"], 2),
+    ("judge eval without file", ["judge", "eval"], 2),
+    ("judge eval of nothing", ["judge", "eval", "/nowhere/x.jsonl"], 2),
+    ("judge cost with file", ["judge", "cost", "x"], 2),
 ]
 
 
@@ -323,6 +328,7 @@ DOCUMENTS = [
     (["stats"], {"totals", "cases", "weeks", "rules"}),
     (["explain", "You forgot it"], {"trace"}),
     (["rules", "list"], {"id", "type", "status"}),
+    (["judge", "cost"], {"spent", "total_usd", "under_way", "waiting"}),
 ]
 
 
@@ -367,6 +373,7 @@ DRY = [
     ["collect"],
     ["collect", "--rebuild"],
     ["nightly"],
+    ["nightly", "--llm"],
     ["dismiss", "ID"],
     ["retype", "ID", "other"],
     ["forget", "ID"],

@@ -161,3 +161,61 @@ def test_no_real_home_is_read(own_home: Path) -> None:
     found = config.load()
     assert found.home == own_home / "twice-told"
     assert found.claude_dirs == (own_home / "claude",)
+
+
+def test_the_judge_is_off_and_asks_nobody(tmp_path: Path) -> None:
+    found = load(tmp_path, ANTHROPIC_API_KEY="made-up").judge
+    assert (found.enabled, found.backend, found.compatible) == (False, None, False)
+    assert (found.base_url, found.key_env) == ("https://api.anthropic.com", "ANTHROPIC_API_KEY")
+    assert (found.first.id, found.second.id) == ("claude-haiku-5-5", "claude-sonnet-5-5")
+    assert (found.max_cases, found.max_usd) == (200, 0.5)
+
+
+def test_the_judge_as_it_is_set_up(tmp_path: Path) -> None:
+    text = (
+        'noticed = false\n[judge]\nenabled = true\nbackend = "anthropic-batch"\nmax_usd = 2\n'
+        'base_url = "http://127.0.0.1:8080/api/"\nkey_env = "MY_KEY"\nmax_cases = 5\n'
+        'first_model = "small"\nfirst_usd_in = 1\nfirst_usd_out = 2.5\ntimeout_seconds = 9\n'
+        'second_model = "claude-opus-5-5"\nsecond_usd_out = 21.0\n'
+    )
+    found = load(tmp_path, text, MY_KEY="secret").judge
+    assert (found.enabled, found.backend, found.compatible) == (True, "anthropic-batch", True)
+    assert (found.base_url, found.key_env) == ("http://127.0.0.1:8080/api", "MY_KEY")
+    assert (found.max_cases, found.max_usd, found.timeout_seconds) == (5, 2.0, 9.0)
+    assert found.first == config.Model("small", 1.0, 2.5)
+    assert found.second == config.Model("claude-opus-5-5", 4.0, 21.0)
+    assert "secret" not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("model = 'x'", "judge.model"),
+        ("enabled = 1", "judge.enabled"),
+        ("backend = 'openai'", "judge.backend"),
+        ("first_model = 'small'", "first_model"),
+        ("second_model = 'big'\nsecond_usd_in = 1", "second_model"),
+        ("max_cases = -1", "judge.max_cases"),
+        ("max_cases = true", "judge.max_cases"),
+        ("max_cases = 1.5", "judge.max_cases"),
+        ("max_usd = inf", "judge.max_usd"),
+        ("max_usd = nan", "judge.max_usd"),
+        ("max_usd = '1'", "judge.max_usd"),
+        ("base_url = 'ftp://x'", "judge.base_url"),
+        ("base_url = 'https://me:key@x'", "judge.base_url"),
+        ("base_url = 'https://x/?a=b'", "judge.base_url"),
+    ],
+)
+def test_a_judge_that_is_refused(tmp_path: Path, line: str, named: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        load(tmp_path, f"[judge]\n{line}\n")
+    assert named in refused.value.message
+    assert refused.value.hint
+
+
+def test_an_unknown_key_of_a_table_names_the_known_ones(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as refused:
+        load(tmp_path, "[judge]\nsecnd_model = 'x'\n")
+    assert "second_model" in refused.value.hint
+    with pytest.raises(ConfigError, match="judge must be a dict"):
+        load(tmp_path, "judge = true")

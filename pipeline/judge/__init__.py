@@ -1,0 +1,1 @@
+"""Two models sort what the rules leave undecided, where somebody asked for it."""

@@ -1,0 +1,1 @@
+"""The ways in which a model is asked; a file each."""

@@ -1,0 +1,160 @@
+"""The judge's part of a night: undecided cases to two models, and what they come to.
+
+In: the store, under the home's lock. Out: a verdict on each case that two usable answers, or one
+"no", decide; every other case stays as it was. Nothing that a model or a server does raises.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from pipeline import clock
+from pipeline.cases import judging
+from pipeline.cases.judging import Outcome, Verdict, Waiting
+from pipeline.cases.store import Store, Writer
+from pipeline.classify import packs
+from pipeline.config import Config
+from pipeline.judge import prompts
+from pipeline.judge.asking import Asking
+from pipeline.judge.budget import Budget
+from pipeline.judge.labels import Label, Said, is_control, outcome
+from pipeline.judge.question import Question, Subject, most_usd
+from pipeline.judge.request import Backend
+
+FIRST, SECOND = "judge-first", "judge-second"
+LOOKED_AT = 2
+"""Times the cases of a night: masking all that ever waited once more would take minutes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the judge did in a run."""
+
+    asked: int
+    """Cases about which a model was asked."""
+    agreed: int
+    """Cases that have a type now."""
+    left: int
+    """Cases that wait or stay `other`."""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run would ask."""
+
+    cases: int
+    most_usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A case that waits, before both models."""
+
+    waiting: Waiting
+    first: Question
+    second: Question
+
+    @property
+    def control(self) -> bool:
+        """The second model is asked in any case."""
+        return is_control(self.waiting.case.id)
+
+    def wants_second(self, heard: Mapping[str, Said]) -> bool:
+        """The first model typed it, or it is one of the controls."""
+        first = heard.get(self.first.key)
+        return isinstance(first, Label) and (first is not Label.NONE or self.control)
+
+    def verdict(self, heard: Mapping[str, Said], basis: str) -> Verdict | None:
+        """None while an answer is still to come."""
+        first, case = heard.get(self.first.key), self.waiting.case.id
+        if first is None:
+            return None
+        found = outcome(first, heard.get(self.second.key), self.control)
+        if found is None:
+            return None
+        kind = first.type if found is Outcome.DECIDED and isinstance(first, Label) else None
+        tries = self.waiting.tries + (found is Outcome.FAILED)
+        by = f"{self.first.model.id} + {self.second.model.id}"
+        return Verdict(case, found, kind, self.waiting.words, basis, tries, by)
+
+
+def judge(
+    writer: Writer, config: Config, backend: Backend, now: datetime, until: datetime | None = None
+) -> Judged:
+    """Asks about the cases before `until` that wait, within the budget of this night."""
+    night, rules = begun(config, now), basis(config)
+    budget = Budget.left(writer.store, config.judge, night)
+    asking = Asking(writer, backend, config.judge, budget, now)
+    try:
+        asking.collect()
+        queue = judging.waiting(
+            writer.store, rules, night, until, LOOKED_AT * config.judge.max_cases
+        )
+        doubts = doubted(config, queue.first)
+        heard = hear(asking, doubts)
+    finally:
+        backend.close()
+    verdicts = [found for doubt in doubts if (found := doubt.verdict(heard, rules))]
+    judging.settle(writer.store, verdicts, now)
+    agreed = sum(verdict.outcome is Outcome.DECIDED for verdict in verdicts)
+    asked = sum(bool({d.first.name, d.second.name} & asking.asked) for d in doubts)
+    warnings = (f"the judge stopped for tonight: {asking.stop}",) if asking.stop else ()
+    return Judged(asked, agreed, queue.all - agreed, warnings)
+
+
+def hear(asking: Asking, doubts: Sequence[Doubt]) -> dict[str, Said]:
+    """Answers by the questions' keys. What earlier runs began is ended first, so that one case on
+    which every night stops does not keep the others from their second answer."""
+    heard = asking.known([doubt.first for doubt in doubts])
+    heard |= asking.ask([doubt.second for doubt in doubts if doubt.wants_second(heard)])
+    heard |= asking.ask([doubt.first for doubt in doubts])
+    return heard | asking.ask([doubt.second for doubt in doubts if doubt.wants_second(heard)])
+
+
+def plan(store: Store, config: Config, now: datetime, until: datetime | None = None) -> Plan:
+    """What `judge` would ask, and what it would cost at most."""
+    night = begun(config, now)
+    most = LOOKED_AT * config.judge.max_cases
+    doubts = doubted(config, judging.waiting(store, basis(config), night, until, most).first)
+    budget = Budget.left(store, config.judge, night)
+    share = config.judge.price_share
+    known = judging.labels(store, [q.key for d in doubts for q in (d.first, d.second)])
+    cases = 0
+    for doubt in doubts:
+        fresh = [q for q in (doubt.first, doubt.second) if q.key not in known]
+        taken = [
+            budget.takes(doubt.waiting.case.id, q.name, most_usd(q.request(), share)) for q in fresh
+        ]
+        cases += any(taken)
+    return Plan(cases, sum(budget.reserved.values()))
+
+
+def doubted(config: Config, cases: Sequence[Waiting]) -> list[Doubt]:
+    """Both questions for each."""
+    first, second = prompts.load(FIRST), prompts.load(SECOND)
+    return [
+        Doubt(
+            one,
+            Question(subject, first, config.judge.first),
+            Question(subject, second, config.judge.second),
+        )
+        for one in cases
+        for subject in [Subject.of(one.case)]
+    ]
+
+
+def begun(config: Config, now: datetime) -> datetime:
+    """When this night began: with the person's day."""
+    return clock.day_start(clock.local_day(now, config.timezone), config.timezone)
+
+
+def basis(config: Config) -> str:
+    """Digest of what a disagreement rests on: prompts, models, rules."""
+    parts = (
+        prompts.load(FIRST).digest, config.judge.first.id,
+        prompts.load(SECOND).digest, config.judge.second.id,
+        packs.load(config.rule_folders).digest,
+    )  # fmt: skip
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]

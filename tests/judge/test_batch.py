@@ -1,0 +1,113 @@
+"""Batches: half the price, two stages over nights, and a kill at any moment loses nothing."""
+
+import pytest
+
+from pipeline.config import Backend
+from tests.judge.conftest import Court, Serve, controls
+from tests.judge.server import Act
+
+CONTROLLED = 85
+"""So many cases have a control among them."""
+
+
+def batched(court: Serve, plan: object, number: int = 6) -> Court:
+    here = court(plan)  # type: ignore[arg-type]
+    here.set(backend=Backend.BATCH)
+    here.ask(number)
+    return here
+
+
+def test_two_stages_over_three_nights(court: Serve) -> None:
+    here = batched(court, lambda case, model: "missed-item")
+    here.server.ended = False
+    first = here.night()
+    assert (first.asked, first.agreed, first.left) == (6, 0, 6)
+    assert here.night().asked == 0, "it is under way"
+    assert len(here.server.batches) == 1
+    here.server.ended = True
+    here.night()
+    assert {case.decided_by for case in here.cases()} == {"judge"}
+    assert len(here.server.batches) == 2
+    assert here.stored("SELECT count(*) FROM batched") == [(0,)]
+    ((cost,),) = here.stored("SELECT sum(cost_usd) FROM answers")
+    assert float(str(cost)) == pytest.approx(here.server.bill_usd / 2)
+
+
+def test_the_second_stage_waits_for_the_next_night(court: Serve) -> None:
+    here = batched(court, lambda case, model: "missed-item")
+    here.server.on_batch = lambda: setattr(here.server, "ended", False)
+    here.night()
+    here.server.ended = True
+    here.night()
+    assert {case.decided_by for case in here.cases()} == {None}
+    here.server.ended = True
+    assert here.night().agreed == 6
+    assert [len(made.entries) for made in here.server.batches.values()] == [6, 6]
+
+
+def test_half_a_batch(court: Serve) -> None:
+    """What is missing, expired or errored stays `other` and is asked again."""
+    odd = {"lantern": Act.MISSING, "kite": Act.EXPIRED, "harbour": Act.ERRORED}
+    here = batched(
+        court,
+        lambda case, model: next(
+            (a for w, a in odd.items() if w in case["message"]), "missed-item"
+        ),
+    )
+    here.night()
+    by_text = {case.text: case.decided_by for case in here.cases()}
+    assert sorted(map(str, by_text.values())) == ["None"] * 3 + ["judge"] * 3
+    odd.clear()
+    here.night()
+    assert {case.decided_by for case in here.cases()} == {"judge"}
+
+
+def test_controls_wait_for_their_second_answer(court: Serve) -> None:
+    here = batched(court, lambda case, model: "not-a-correction", CONTROLLED)
+    chosen = controls(here.cases())
+    assert 0 < len(chosen) < 8
+    here.server.on_batch = lambda: setattr(here.server, "ended", False)
+    here.night()
+    here.server.ended = True
+    here.night()
+    doubtful = {case.id for case in here.cases() if case.state == "doubtful"}
+    assert doubtful == {case.id for case in here.cases()} - chosen
+    here.server.ended = True
+    here.night()
+    assert all(case.state == "doubtful" for case in here.cases())
+    assert [len(made.entries) for made in here.server.batches.values()] == [
+        CONTROLLED,
+        len(chosen),
+    ]
+
+
+def test_three_nights_at_most(court: Serve) -> None:
+    """Junk that is found the night after counts for that night, and is not asked again in it."""
+    here = batched(court, lambda case, model: Act.JUNK)
+    here.server.on_batch = lambda: setattr(here.server, "ended", False)
+    made = []
+    for _ in range(9):
+        here.server.ended = True
+        here.night()
+        made.append(len(here.server.batches))
+    assert made == [1, 1, 2, 2, 3, 3, 3, 3, 3]
+    assert here.stored("SELECT DISTINCT outcome, tries FROM judged") == [("failed", 3)]
+
+
+def test_results_come_from_the_configured_address_alone(court: Serve) -> None:
+    """The server names an address for the results: nothing is sent there."""
+    here, other = batched(court, lambda case, model: "missed-item"), court(lambda case, model: "x")
+    here.server.redirect_to = other.server.url
+    here.night()
+    assert {case.decided_by for case in here.cases()} == {"judge"}
+    assert (other.server.received, other.server.elsewhere) == ([], [])
+
+
+def test_a_batch_that_is_gone(court: Serve) -> None:
+    here = batched(court, lambda case, model: "missed-item")
+    here.server.ended = False
+    here.night()
+    here.server.batches.clear()
+    here.server.ended = True
+    here.night()
+    assert {case.decided_by for case in here.cases()} == {"judge"}
