@@ -75,6 +75,16 @@ CODES = [
     ("not built yet, with words", ["accept", "3"], 3),
     ("not built yet, with its options", ["accept", "3", "--target", "CLAUDE.md"], 3),
     ("export into a pipe", ["export", "-"], 2),
+    ("ledger verify", ["ledger", "verify"], 0),
+    ("ledger log", ["ledger", "log"], 0),
+    ("ledger without a word", ["ledger"], 2),
+    ("verify with a number", ["ledger", "verify", "3"], 2),
+    ("log of no proposal", ["ledger", "log", "3"], 2),
+    ("init without a folder", ["init"], 2),
+    ("init outside of git", ["init", "/"], 3),
+    ("init in nothing", ["init", "/dev/null/x"], 3),
+    ("init in a long name", ["init", "x" * 5000], 3),
+    ("init in no path", ["init", "a\0b"], 2),
     ("judge not built yet", ["nightly", "--llm"], 3),
 ]
 
@@ -373,6 +383,7 @@ DRY = [
     ["forget", "--all"],
     ["export", "OUT"],
     ["restore", "EXPORT"],
+    ["ledger", "verify"],
 ]
 
 

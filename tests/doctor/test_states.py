@@ -14,8 +14,11 @@ import pytest
 
 from pipeline.doctor.wired import PARTS
 from pipeline.install import line
+from pipeline.ledger.book import NAME, append
+from pipeline.ledger.event import Happening
 from tests.collect.homes import MISSED, PLAIN, put, talk
 from tests.doctor.conftest import Person, ago
+from tests.ledger.made import event
 from tests.transcripts.builders import attachment
 
 
@@ -24,7 +27,7 @@ def test_all_is_well(well: Person) -> None:
     code, out, err = well.call("doctor")
     assert code == 0
     assert len(out.splitlines()) == len(well.doctor()) < 24, "one screen, one line a check"
-    assert err.startswith("20 fine, 0 ")
+    assert err.startswith("21 fine, 0 ")
 
 
 def test_looking_makes_nothing(bare: Person) -> None:
@@ -549,6 +552,62 @@ def test_a_repository_that_nobody_worked_in(
     assert well.ill() == {}
 
 
+# The ledger
+
+
+@pytest.fixture
+def raised(well: Person) -> Path:
+    """A ledger that was verified."""
+    path = well.home / "ledger" / NAME
+    append(path, [event(Happening.RAISED), event(Happening.ACCEPTED, 1)])
+    well.do("ledger", "verify")
+    assert well.ill() == {}
+    return path
+
+
+def swapped(path: Path) -> None:
+    """An event that cannot follow."""
+    append(path, [event(Happening.RETIRED, 2, repo="never")])
+
+
+LEDGERS: dict[str, tuple[Callable[[Path], object], str]] = {
+    "no event": (lambda path: path.write_bytes(path.read_bytes() + b"said\n"), "red"),
+    "edited": (lambda path: path.write_bytes(path.read_bytes().replace(b"shop", b"flop")), "red"),
+    "out of order": (swapped, "red"),
+    "a folder": (lambda path: (path.unlink(), path.mkdir()), "red"),
+    "a link": (lambda path: (path.rename(path.with_name("x")), path.symlink_to("x")), "red"),
+    "a line gone": (lambda path: path.write_bytes(path.read_bytes().splitlines(True)[0]), "warn"),
+    "all gone": (lambda path: path.unlink(), "warn"),
+}
+
+
+@pytest.mark.parametrize(("change", "state"), LEDGERS.values(), ids=LEDGERS)
+def test_a_ledger_that_is_not_sound(
+    well: Person, raised: Path, change: Callable[[Path], object], state: str
+) -> None:
+    change(raised)
+    found = well.doctor()["ledger"]
+    assert well.ill() == {"ledger": state}
+    assert found["next"] == "twice-told ledger verify"
+    assert "said" not in found["detail"]
+
+
+def test_a_damaged_memory_of_the_ledger(well: Person, raised: Path) -> None:
+    (memory,) = (well.local_cases / "ledger").iterdir()
+    memory.write_bytes(memory.read_bytes()[:-9])
+    assert well.ill() == {"ledger": "red"}
+    memory.unlink()
+    assert well.ill() == {}
+
+
+def test_a_teams_ledger_that_is_gone(well: Person) -> None:
+    well.do("init", str(well.repo / "ledger"))
+    assert well.ill() == {}
+    shutil.rmtree(well.repo / "ledger")
+    assert well.ill() == {"ledger": "red"}
+    assert well.doctor()["ledger"]["next"].startswith("twice-told init ")
+
+
 # A check that fails
 
 
@@ -569,6 +628,6 @@ def test_a_barred_home(well: Person) -> None:
         pytest.skip("root may enter everywhere")
     well.local_cases.chmod(0)
     try:
-        assert len(well.doctor()) == 20
+        assert len(well.doctor()) == 21
     finally:
         well.local_cases.chmod(0o700)
