@@ -29,13 +29,13 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("classify",),
     ("transcripts",),
     ("config",),
-    ("clock", "files"),
+    ("clock", "files", "git"),
     ("records", "errors", "resources"),
     ("__version__",),
 )
 """From the top. Rooms on one floor do not import each other; the last is the package itself."""
 LEVEL = {room: level for level, floor in enumerate(FLOORS) for room in floor}
-GROUND = {"config", "clock", "files", "records", "errors", "resources", "__version__"}
+GROUND = {"config", "clock", "files", "git", "records", "errors", "resources", "__version__"}
 ALONE = {"hook", "run_hook"}
 """Must start in the time of a bare interpreter: they import nothing of the package."""
 NARROW = {

@@ -330,6 +330,23 @@ _ALL = (
         "judge",
     ),
     Command(
+        "ledger",
+        "Check the ledger of proposals, or print its events.",
+        ("twice-told ledger verify", "twice-told ledger log --json"),
+        (
+            arg("action", choices=["verify", "log"], help="what to do"),
+            arg("number", nargs="?", type=count, metavar="N", help="log: only of this proposal"),
+        ),
+        "ledger",
+    ),
+    Command(
+        "init",
+        "Start a team's ledger in a folder of a git repository; nothing is committed.",
+        ("twice-told init ledger --dry-run", "twice-told init ledger"),
+        (arg("dir", metavar="DIR", help="a folder of the repository; need not exist"),),
+        "init",
+    ),
+    Command(
         "doctor",
         "Check the health of everything; each problem comes with its next step.",
         ("twice-told doctor", "twice-told doctor --json"),
@@ -344,9 +361,7 @@ _LATER = {
     "reject": "Drop a proposal.",
     "retire": "Take a rule out again.",
     "review": "Walk through the open proposals.",
-    "ledger": "Check or print the ledger of proposals.",
     "report": "Write the HTML report.",
-    "init": "Start a ledger in a repository.",
 }
 COMMANDS: Mapping[str, Command] = {command.name: command for command in _ALL} | {
     name: Command(

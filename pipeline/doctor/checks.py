@@ -4,7 +4,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from pipeline.doctor import fires, home, hookfile, judging, logs, rules, runs, wired
+from pipeline.doctor import fires, home, hookfile, judging, ledgers, logs, rules, runs, wired
 from pipeline.doctor.finding import Finding, quoted, red
 from pipeline.doctor.scene import Scene
 from pipeline.errors import PipelineError
@@ -21,6 +21,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("rules", rules.loaded),
     ("judge", judging.ready),
     ("store", home.store),
+    ("ledger", ledgers.sound),
     ("disk", home.disk),
     ("privacy", home.private),
     ("hook", wired.installed),

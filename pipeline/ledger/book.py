@@ -1,5 +1,7 @@
 """The ledger's file: append-only JSON Lines, in git, merged by union."""
 
+import contextlib
+import errno
 import fcntl
 import os
 import stat
@@ -34,6 +36,11 @@ class Reading:
     """In the order of the file; exact doubles, which git's union makes, only once."""
     bad: tuple[BadLine, ...]
 
+    @property
+    def ids(self) -> frozenset[str]:
+        """Of its events."""
+        return frozenset(event.id for event in self.events)
+
 
 @dataclass(frozen=True, slots=True)
 class Books:
@@ -52,19 +59,46 @@ class Books:
 
     def events(self) -> tuple[tuple[Event, ...], ...]:
         """All events, the team's first: its numbers must be the same for all of the team."""
-        files = [self.team, self.home] if self.team else [self.home]
-        return tuple(read(file).events for file in files)
+        return tuple(read(file).events for file in self.files)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The team's first."""
+        return (self.team, self.home) if self.team else (self.home,)
+
+    def owed(self) -> tuple[Event, ...]:
+        """What the home's ledger took for the team's repositories before the team's was named, and
+        the team's does not hold yet. Raises LedgerError."""
+        if self.team is None:
+            return ()
+        there = read(self.team).ids
+        mine = (event for event in read(self.home).events if event.repo in self.team_repos)
+        return tuple(event for event in mine if event.id not in there)
 
 
 def read(path: Path) -> Reading:
     """All events of a ledger; of one that does not exist, none. Raises LedgerError."""
+    return read_bytes(content(path) or b"")
+
+
+def content(path: Path) -> bytes | None:
+    """The bytes of a ledger's file, None without one. Raises LedgerError, also for what a
+    repository could put in its place: a link, a pipe, a device."""
     try:
-        data = path.read_bytes()
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
-        return Reading((), ())
+        return None
     except OSError as error:
         raise _failed("read", path, error) from error
-    return read_bytes(data)
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise LedgerError(f"{path} is no file", "move it away, or name another ledger")
+        with open(handle, "rb", closefd=False) as file:
+            return file.read()
+    except OSError as error:
+        raise _failed("read", path, error) from error
+    finally:
+        os.close(handle)
 
 
 def read_bytes(data: bytes) -> Reading:
@@ -87,20 +121,16 @@ def append(path: Path, events: Sequence[Event]) -> None:
 
     Raises LedgerError, with the file as it was, when not all bytes can be written.
     """
-    if not events:
+    data = b"".join(map(line, events))
+    if not data:
         return
     try:
         _prepare(path.parent)
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        handle = os.open(path, flags, PRIVATE_FILE)
+        handle = _locked(path)
     except OSError as error:
         raise _failed("open", path, error) from error
     try:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
-            raise LedgerError(f"{path} is no file of yours", "move it away, or name another ledger")
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        _write(handle, path, b"".join(map(line, events)))
+        _write(handle, path, data)
     finally:
         os.close(handle)
 
@@ -111,27 +141,50 @@ def after(events: Sequence[Event], now: datetime) -> datetime:
     return now if latest is None or latest < now else latest + timedelta(microseconds=1)
 
 
+def _locked(path: Path) -> int:
+    """A handle of the file that stands there once the lock is held: git replaces files, and what is
+    added to a replaced one is lost."""
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    while True:
+        handle = os.open(path, flags, PRIVATE_FILE)
+        try:
+            found = os.fstat(handle)
+            if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+                raise LedgerError(
+                    f"{path} is no file of yours", "move it away, or name another ledger"
+                )
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(found, os.lstat(path)):
+                    return handle
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)
+
+
 def _write(handle: int, path: Path, data: bytes) -> None:
     size = os.fstat(handle).st_size
     torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
     data = b"\n" + data if torn else data
     try:
-        written = os.write(handle, data)
-        if written < len(data):
-            raise OSError(28, "No space left on device")
+        if os.write(handle, data) < len(data):  # a full disk gives no exception
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         os.fsync(handle)
     except OSError as error:
-        os.ftruncate(handle, size)
+        with contextlib.suppress(OSError):
+            os.ftruncate(handle, size)
         raise _failed("write", path, error) from error
 
 
 def _prepare(folder: Path) -> None:
     """A new ledger comes with its attributes, so that git never makes a conflict of two nights."""
-    if not folder.is_dir():
-        folder.mkdir(parents=True)
-    attributes = folder / ".gitattributes"
-    if not attributes.exists():
-        attributes.write_text(ATTRIBUTES, encoding="ascii")
+    folder.mkdir(parents=True, exist_ok=True)
+    with (
+        contextlib.suppress(FileExistsError),
+        (folder / ".gitattributes").open("x", encoding="ascii") as attributes,
+    ):
+        attributes.write(ATTRIBUTES)
 
 
 def _failed(what: str, path: Path, error: OSError) -> LedgerError:

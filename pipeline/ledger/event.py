@@ -4,20 +4,24 @@ All fields are enumerated, counted or dated. None can hold text that someone sai
 leaks nothing by construction: what does not fit the schema is neither written nor read.
 """
 
+import functools
 import hashlib
 import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
+from pipeline.errors import LedgerError
 from pipeline.records import CaseType, Source
 
 TAG = "tt1:"
 """Names the digest: SHA-256 over the canonical line without its id, first 32 hex digits."""
 NUMBER_MAX = 1 << 31
+YEARS = range(2000, 3000)
+"""Of an event's time: whatever another machine wrote, there is always a later one."""
 
 
 class Happening(StrEnum):
@@ -88,7 +92,7 @@ class Event:
     @property
     def id(self) -> str:
         """The same for the same fields, on every machine."""
-        return TAG + hashlib.sha256(_canonical(_fields(self))).hexdigest()[:32]
+        return _id(self)
 
     @property
     def bundle(self) -> tuple[str, CaseType]:
@@ -117,8 +121,17 @@ _MACHINE = re.compile(r"[0-9a-f]{16}\Z")
 
 
 def line(event: Event) -> bytes:
-    """The event as it stands in the ledger, with its newline."""
-    return _canonical({"id": event.id, **_fields(event)}) + b"\n"
+    """The event as it stands in the ledger, with its newline.
+
+    Raises LedgerError for one that no reader would take; nothing of its values is told.
+    """
+    try:
+        data = _canonical({"id": event.id, **_fields(event)})
+        if parse(data) == event:
+            return data + b"\n"
+    except (AttributeError, TypeError, ValueError, OverflowError):
+        pass
+    raise LedgerError("an event does not fit the ledger's schema", "report this as a bug")
 
 
 def parse(data: bytes) -> Event | str:
@@ -133,14 +146,16 @@ def parse(data: bytes) -> Event | str:
         event = _event(value)
     except (KeyError, TypeError, ValueError):
         return "fields or values that no event has"
-    if value["id"] != event.id:
+    fields = _fields(event)
+    if value["id"] != _digest(fields):
         return "its id does not match its fields"
-    return event if line(event)[:-1] == data else "not in canonical form"
+    whole = _canonical({"id": value["id"], **fields})
+    return event if whole == data else "not in canonical form"
 
 
 def _fields(event: Event) -> dict[str, Any]:
     fields: dict[str, Any] = {
-        "at": f"{event.at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}Z",
+        "at": event.at.astimezone(UTC).isoformat(timespec="microseconds")[:-6] + "Z",
         "event": event.event.value,
         "repo": event.repo,
         "type": event.type.value,
@@ -169,7 +184,7 @@ def _event(value: Mapping[str, Any]) -> Event:
         raise ValueError
     form = Form(value["form"]) if "form" in own else None
     return Event(
-        at=datetime.strptime(value["at"], "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC),
+        at=_at(value["at"]),
         event=happening,
         repo=value["repo"],
         type=kind,
@@ -183,10 +198,18 @@ def _event(value: Mapping[str, Any]) -> Event:
     )
 
 
+def _at(value: str) -> datetime:
+    """What is not in canonical form is found later, by the bytes."""
+    at = datetime.fromisoformat(value)
+    if at.utcoffset() != timedelta() or at.year not in YEARS:
+        raise ValueError
+    return at.astimezone(UTC)
+
+
 def _counts(value: Mapping[str, Any]) -> Counts:
     """Zero cases stand for a bundle all of whose cases were taken back since."""
     sources = value["sources"]
-    if sources.keys() != set(map(str, Source)):
+    if not isinstance(sources, dict) or sources.keys() != set(map(str, Source)):
         raise ValueError
     numbers = [_number(sources[source], least=0) for source in map(str, Source)]
     sessions, days, cases = (_number(value[n], least=0) for n in ("sessions", "days", "cases"))
@@ -213,6 +236,16 @@ def _rule(value: object, form: Form | None) -> str | None:
     if not isinstance(value, str) or not _MACHINE.match(value):
         raise ValueError
     return value
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _id(event: Event) -> str:
+    """Asked for often, and dearer than anything else here."""
+    return _digest(_fields(event))
+
+
+def _digest(fields: Mapping[str, Any]) -> str:
+    return TAG + hashlib.sha256(_canonical(fields)).hexdigest()[:32]
 
 
 def _canonical(fields: Mapping[str, Any]) -> bytes:

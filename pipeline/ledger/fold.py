@@ -4,12 +4,13 @@ Each bundle's events are taken by time. A writer gives an event a later time tha
 read, so time respects what people knew; what does not follow from the state before is passed over.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from itertools import count, groupby
 
-from pipeline.ledger.event import Counts, Event, Form, Happening, Reason
+from pipeline.ledger.event import NUMBER_MAX, Counts, Event, Form, Happening, Reason
 from pipeline.records import CaseType
 
 
@@ -54,7 +55,8 @@ def fold(*ledgers: Sequence[Event]) -> list[Proposal]:
     """The proposals of some ledgers together: by number, the held ones last.
 
     Where two bundles claim one number, the earlier ledger in the list, then the earlier event,
-    keeps it; the other gets the smallest free one.
+    keeps it; the other gets the smallest free one. A later ledger changes no number of an earlier
+    one, so that all of a team see the same, whatever else each of them keeps.
     """
     rank: dict[str, int] = {}
     events: dict[str, Event] = {}
@@ -62,17 +64,17 @@ def fold(*ledgers: Sequence[Event]) -> list[Proposal]:
         for event in ledger:
             rank.setdefault(event.id, place)
             events.setdefault(event.id, event)
-    openings: list[tuple[tuple[int, datetime, str], Proposal]] = []
-    for of_bundle in _by_bundle(events.values()):
-        for opening, proposal in _history(of_bundle):
-            openings.append(((rank[opening.id], opening.at, opening.id), proposal))
-    openings.sort(key=lambda pair: pair[0])
-    return _numbered([proposal for _, proposal in openings])
+    histories = [_history(of_bundle) for of_bundle in _by_bundle(events.values())]
+    numbers = _numbers([opening for history in histories for opening, _ in history], rank)
+    found = [proposal for history in histories for proposal in _linked(history, numbers)]
+    return sorted(found, key=lambda p: (p.number is None, p.number or 0, p.at, p.bundle))
 
 
 def next_number(proposals: Iterable[Proposal]) -> int:
     """The number that a new proposal claims."""
-    return max((p.number for p in proposals if p.number is not None), default=0) + 1
+    taken = {p.number for p in proposals if p.number is not None}
+    following = max(taken, default=0) + 1
+    return following if following < NUMBER_MAX else next(n for n in count(1) if n not in taken)
 
 
 def _by_bundle(events: Iterable[Event]) -> list[list[Event]]:
@@ -93,11 +95,7 @@ def _history(events: Sequence[Event]) -> list[tuple[Event, Proposal]]:
         now = found[-1][1].state if found else None
         if _opens(event.event, now):
             state = State.HELD if event.event is Happening.HELD else State.RAISED
-            before = found[-1][1] if found and now is not State.HELD else None
-            proposal = Proposal(
-                event.number, event.repo, event.type, state, counts, event.at,
-                previous=before.number if before else None,
-            )  # fmt: skip
+            proposal = Proposal(event.number, event.repo, event.type, state, counts, event.at)
             if now is State.HELD:
                 found.pop()
             found.append((event, proposal))
@@ -146,38 +144,34 @@ def _sum(parts: Sequence[Counts]) -> Counts:
     )
 
 
-def _numbered(proposals: Sequence[Proposal]) -> list[Proposal]:
-    """In the given order: first all who can keep what they claim, then the others."""
+def _numbers(openings: Sequence[Event], rank: Mapping[str, int]) -> dict[str, int]:
+    """By the opening's id: in each ledger first all who can keep what they claim, then the
+    others."""
     taken: set[int] = set()
-    kept: list[bool] = []
-    for proposal in proposals:
-        keeps = proposal.number is not None and proposal.number not in taken
-        kept.append(keeps)
-        if keeps and proposal.number is not None:
-            taken.add(proposal.number)
-    numbered, held = [], []
-    for proposal, keeps in zip(proposals, kept, strict=True):
-        if proposal.number is None:
-            held.append(proposal)
-            continue
-        number = proposal.number if keeps else _smallest_free(taken)
-        taken.add(number)
-        numbered.append(replace(proposal, number=number))
-    return sorted(_linked(numbered), key=lambda p: p.number or 0) + held
+    numbers: dict[str, int] = {}
+    claims = [(e, e.number) for e in openings if e.number is not None]
+    claims.sort(key=lambda claim: (rank[claim[0].id], claim[0].at, claim[0].id))
+    for _, group in groupby(claims, key=lambda claim: rank[claim[0].id]):
+        displaced = []
+        for event, number in group:
+            if number in taken:
+                displaced.append(event.id)
+            else:
+                numbers[event.id] = number
+                taken.add(number)
+        free = (number for number in count(1) if number not in taken)
+        given = dict(zip(displaced, free, strict=False))
+        numbers |= given
+        taken.update(given.values())
+    return numbers
 
 
-def _smallest_free(taken: set[int]) -> int:
-    number = 1
-    while number in taken:
-        number += 1
-    return number
-
-
-def _linked(proposals: Sequence[Proposal]) -> list[Proposal]:
-    """A reopened proposal names its predecessor by the number which that has now."""
-    last: dict[tuple[str, CaseType], int | None] = {}
-    linked = []
-    for proposal in sorted(proposals, key=lambda p: p.at):
-        linked.append(replace(proposal, previous=last.get(proposal.bundle)))
-        last[proposal.bundle] = proposal.number
-    return linked
+def _linked(
+    history: Sequence[tuple[Event, Proposal]], numbers: Mapping[str, int]
+) -> Iterator[Proposal]:
+    """A proposal that came back names its predecessor by the number which that has now."""
+    previous = None
+    for opening, proposal in history:
+        number = numbers.get(opening.id)
+        yield replace(proposal, number=number, previous=previous)
+        previous = number

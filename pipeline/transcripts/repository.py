@@ -1,24 +1,21 @@
 """Which repository a working folder belongs to. Decided by git itself, never by a folder's name.
 
-Everything that a repository ships is untrusted here: git runs without hooks, monitors, pagers or
-the user's environment, and a `.git` file that points into somebody else's repository is not
-believed.
+Everything that a repository ships is untrusted here: git runs as git.py says, and a `.git` file
+that points into somebody else's repository is not believed.
 """
 
 import hashlib
 import os
 import re
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipeline import git
 from pipeline.files import is_folder
 
-GIT_SECONDS = 5.0
 _WORKTREE = re.compile(r"(.*?)/\.claude/worktrees/[^/]+(?:/.*)?\Z", re.DOTALL)
 _SCP_URL = re.compile(r"(?:[^@/]+@)?(?P<host>[^:/]+):(?P<path>(?!//).+)\Z")
-_SAFE = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.pager=cat")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +84,8 @@ def from_git(cwd: str) -> Repository | None:
     """The repository of an existing folder, else None. Raises nothing."""
     if not os.path.isabs(cwd) or "\0" in cwd or not is_folder(Path(cwd)):
         return None
-    answer = _git(cwd, "rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir")
-    lines = answer.splitlines() if answer else []
+    asked = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir")
+    lines = git.output(cwd, "rev-parse", *asked).splitlines()
     if len(lines) != 3:
         return None
     top, git_dir = Path(lines[0]), Path(lines[1])
@@ -96,7 +93,7 @@ def from_git(cwd: str) -> Repository | None:
     if not _owns(top, git_dir, common):
         return _repository(f"path:{os.path.realpath(top)}", top.name, True, tree_key(str(top)))
     tree = tree_key(str(top))
-    origin = _git(cwd, "config", "--get", "remote.origin.url")
+    origin = git.output(cwd, "config", "--get", "remote.origin.url")
     identity = normalise_origin(origin.strip()) if origin else ""
     if identity:
         return _repository(f"origin:{identity}", identity.rpartition("/")[2], True, tree)
@@ -117,29 +114,8 @@ def _owns(top: Path, git_dir: Path, common: Path) -> bool:
         except (OSError, UnicodeDecodeError):
             return False
         return os.path.realpath(back) == os.path.realpath(top / ".git")
-    worktree = _git(str(git_dir), "config", "--get", "core.worktree")
+    worktree = git.output(str(git_dir), "config", "--get", "core.worktree")
     return bool(worktree) and os.path.realpath(git_dir / worktree.strip()) == os.path.realpath(top)
-
-
-def _git(folder: str, *words: str) -> str:
-    """Standard output of a git command that reads, "" when it fails or hangs."""
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("GIT_") and name != "PAGER"
-    }
-    try:
-        done = subprocess.run(
-            ["git", *_SAFE, "-C", folder, *words],
-            env=environment | {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=GIT_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired, ValueError):
-        return ""
-    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""
 
 
 def normalise_origin(url: str) -> str:

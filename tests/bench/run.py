@@ -12,17 +12,21 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from pipeline.cases import write
 from pipeline.cases.rows import Correction, FileRow, MinedFile, RepoRow, TurnRow
 from pipeline.cases.store import open_writer
+from pipeline.ledger.event import Happening, line
 from pipeline.masking.masker import mask
 from pipeline.masking.stored import table_digest
 from pipeline.records import CaseType, Fate, Kind, Source
 from pipeline.transcripts.counts import Counts
 from tests.bench import hooks, logs
+from tests.ledger import repos
+from tests.ledger.made import FULL, event
 
 PYTHON = sys.executable
 READ = """
@@ -51,6 +55,14 @@ STAT = """
 import os, sys
 for folder in os.scandir(sys.argv[1] + "/projects"):
     for entry in os.scandir(folder): entry.stat()
+"""
+VERIFY = """
+import sys
+from pathlib import Path
+from pipeline.ledger.verify import verify
+report = verify(Path(sys.argv[1]), Path(sys.argv[2]))
+assert not report.problems, report.problems[:3]
+print(report.events, "events in", report.commits, "versions")
 """
 CONNECT = "import duckdb, sys; duckdb.connect(sys.argv[1], read_only=True)"
 
@@ -197,6 +209,21 @@ def blocked(table: Table, top: Path) -> None:
         table.row(f"prompts {what}, of {fared.prompts:,}", figure, "0", f"{fared.shown} shown")
 
 
+def ledgers(table: Table, top: Path) -> None:
+    """A ledger of 2,000 commits, one line each."""
+    clone = repos.started(top / "team")
+    counted = [event(Happening.RAISED)]
+    counted += [
+        event(Happening.COUNTED, n, counts=replace(FULL, days=n % 2)) for n in range(1, 2000)
+    ]
+    rows = [line(one) for one in counted]
+    repos.imported(clone, [b"".join(rows[:n]) for n in range(1, 2001)])
+    words = (PYTHON, "-c", VERIFY, str(clone.ledger), str(top / "h8"))
+    cost = min((run(*words) for _ in range(3)), key=lambda cost: cost.wall)
+    table.row("ledger verify of 2,000 commits, seconds", cost.wall, "<= 2",
+              f"{cost.cpu:.2f} s of CPU; {cost.out.strip()}")  # fmt: skip
+
+
 def _fill(home: Path, cases: int) -> None:
     now, kinds = datetime(2026, 1, 1, tzinfo=UTC), list(CaseType)
     nothing = mask("").text
@@ -227,7 +254,9 @@ def _turn(file, place, repo, now, kinds, nothing) -> TurnRow:  # type: ignore[no
 def main() -> None:
     """Everything, or the parts that are named."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", help="reading, nights, screens, prompts, blocked (all)")
+    parser.add_argument(
+        "parts", nargs="*", help="reading, nights, screens, ledgers, prompts, blocked (all)"
+    )
     parser.add_argument("--mib", type=int, default=1024, help="size of the big tree")
     given = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -240,6 +269,8 @@ def main() -> None:
             nights(table, Path(folder))
         if not given.parts or "screens" in given.parts:
             screens(table, Path(folder))
+        if not given.parts or "ledgers" in given.parts:
+            ledgers(table, Path(folder))
         if not given.parts or "prompts" in given.parts:
             prompts(table, Path(folder))
         if not given.parts or "blocked" in given.parts:

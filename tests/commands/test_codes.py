@@ -81,6 +81,16 @@ CODES = [
     ("judge eval without file", ["judge", "eval"], 2),
     ("judge eval of nothing", ["judge", "eval", "/nowhere/x.jsonl"], 2),
     ("judge cost with file", ["judge", "cost", "x"], 2),
+    ("ledger verify", ["ledger", "verify"], 0),
+    ("ledger log", ["ledger", "log"], 0),
+    ("ledger without a word", ["ledger"], 2),
+    ("verify with a number", ["ledger", "verify", "3"], 2),
+    ("log of no proposal", ["ledger", "log", "3"], 2),
+    ("init without a folder", ["init"], 2),
+    ("init outside of git", ["init", "/"], 3),
+    ("init in nothing", ["init", "/dev/null/x"], 3),
+    ("init in a long name", ["init", "x" * 5000], 3),
+    ("init in no path", ["init", "a\0b"], 2),
 ]
 
 
@@ -380,6 +390,7 @@ DRY = [
     ["forget", "--all"],
     ["export", "OUT"],
     ["restore", "EXPORT"],
+    ["ledger", "verify"],
 ]
 
 

@@ -18,8 +18,11 @@ import pytest
 from pipeline.doctor.wired import PARTS
 from pipeline.inject import answer
 from pipeline.install import line
+from pipeline.ledger.book import NAME, append
+from pipeline.ledger.event import Happening
 from tests.collect.homes import MISSED, PLAIN, put, talk
 from tests.doctor.conftest import Person, ago
+from tests.ledger.made import event
 from tests.transcripts.builders import attachment
 
 
@@ -682,6 +685,62 @@ def test_the_doctor_takes_the_files_that_the_hook_takes(
             assert takes or found["state"] == "warn"
 
 
+# The ledger
+
+
+@pytest.fixture
+def raised(well: Person) -> Path:
+    """A ledger that was verified."""
+    path = well.home / "ledger" / NAME
+    append(path, [event(Happening.RAISED), event(Happening.ACCEPTED, 1)])
+    well.do("ledger", "verify")
+    assert well.ill() == {}
+    return path
+
+
+def swapped(path: Path) -> None:
+    """An event that cannot follow."""
+    append(path, [event(Happening.RETIRED, 2, repo="never")])
+
+
+LEDGERS: dict[str, tuple[Callable[[Path], object], str]] = {
+    "no event": (lambda path: path.write_bytes(path.read_bytes() + b"said\n"), "red"),
+    "edited": (lambda path: path.write_bytes(path.read_bytes().replace(b"shop", b"flop")), "red"),
+    "out of order": (swapped, "red"),
+    "a folder": (lambda path: (path.unlink(), path.mkdir()), "red"),
+    "a link": (lambda path: (path.rename(path.with_name("x")), path.symlink_to("x")), "red"),
+    "a line gone": (lambda path: path.write_bytes(path.read_bytes().splitlines(True)[0]), "warn"),
+    "all gone": (lambda path: path.unlink(), "warn"),
+}
+
+
+@pytest.mark.parametrize(("change", "state"), LEDGERS.values(), ids=LEDGERS)
+def test_a_ledger_that_is_not_sound(
+    well: Person, raised: Path, change: Callable[[Path], object], state: str
+) -> None:
+    change(raised)
+    found = well.doctor()["ledger"]
+    assert well.ill() == {"ledger": state}
+    assert found["next"] == "twice-told ledger verify"
+    assert "said" not in found["detail"]
+
+
+def test_a_damaged_memory_of_the_ledger(well: Person, raised: Path) -> None:
+    (memory,) = (well.local_cases / "ledger").iterdir()
+    memory.write_bytes(memory.read_bytes()[:-9])
+    assert well.ill() == {"ledger": "red"}
+    memory.unlink()
+    assert well.ill() == {}
+
+
+def test_a_teams_ledger_that_is_gone(well: Person) -> None:
+    well.do("init", str(well.repo / "ledger"))
+    assert well.ill() == {}
+    shutil.rmtree(well.repo / "ledger")
+    assert well.ill() == {"ledger": "red"}
+    assert well.doctor()["ledger"]["next"].startswith("twice-told init ")
+
+
 # A check that fails
 
 
@@ -702,6 +761,6 @@ def test_a_barred_home(well: Person) -> None:
         pytest.skip("root may enter everywhere")
     well.local_cases.chmod(0)
     try:
-        assert len(well.doctor()) == 21
+        assert len(well.doctor()) == 22
     finally:
         well.local_cases.chmod(0o700)

@@ -1,0 +1,49 @@
+"""`init`: a ledger for a team, in a repository."""
+
+import os
+import shlex
+from argparse import Namespace
+from pathlib import Path
+
+from pipeline.cases.store import open_reader
+from pipeline.commands.context import Context
+from pipeline.errors import UsageError
+from pipeline.files import lock, private_dir
+from pipeline.propose.start import Plan, carry_out, plan
+
+
+def run(context: Context, args: Namespace) -> int:
+    """Makes the ledger, or says what would be made."""
+    if "\0" in args.dir:
+        raise UsageError("DIR is no path", "name a folder of a git repository")
+    folder = Path(os.path.normpath(Path(args.dir).absolute()))
+    local_cases = context.config.local_cases
+    with open_reader(local_cases) as store:
+        made = plan(context.config, folder, store)
+    if not context.dry_run:
+        with lock(private_dir(local_cases) / "lock"):
+            carry_out(made)
+    _say(context, made)
+    return 0
+
+
+def _say(context: Context, made: Plan) -> None:
+    paths = [path for path, _ in (*made.files, *filter(None, [made.settings]))]
+    if context.json:
+        context.screen.document({
+            "ledger": str(made.ledger), "repos": sorted(made.repos), "copied": len(made.copied),
+            "written": [str(path) for path in paths], "dry_run": context.dry_run,
+        })  # fmt: skip
+        return
+    would = "would be " if context.dry_run else ""
+    for path in paths:
+        context.screen.line(f"{path}: {would}written")
+    if made.copied:
+        context.screen.line(f"{made.ledger}: {len(made.copied)} events {would}copied from the home")
+    if not paths and not made.copied:
+        context.screen.line(f"{made.ledger}: everything is there already")
+    takes = ", ".join(sorted(made.repos)) or "the repository it lies in, of which nothing was heard"
+    context.screen.talk(f"it takes {takes}; all others stay in the home's ledger")
+    if not context.dry_run:
+        where = shlex.quote(str(made.folder))
+        context.screen.talk(f"nothing is committed: git -C {where} add . && git -C {where} commit")
