@@ -67,7 +67,9 @@ def due(store: Store) -> frozenset[str]:
 
 
 def _delete(con: duckdb.DuckDBPyConnection, ids: Iterable[str]) -> None:
-    for table in ("turns", "cases", "heard", "rulings", "verdicts"):
+    """A store that a restore set aside may be older than some of the tables."""
+    found = {row[0] for row in con.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+    for table in found & {"turns", "cases", "heard", "acted", "rulings", "verdicts"}:
         con.execute(f"DELETE FROM {table} WHERE id IN (SELECT unnest(?))", [list(ids)])
 
 

@@ -84,7 +84,18 @@ def m002_hook(con: duckdb.DuckDBPyConnection) -> None:
         )""")
 
 
-MIGRATIONS: tuple[Callable[[duckdb.DuckDBPyConnection], None], ...] = (m001_tables, m002_hook)
+def m004_acted(con: duckdb.DuckDBPyConnection) -> None:
+    """The turns after which the agent called a tool, by case id: what a rule is exposed to."""
+    con.execute(
+        "CREATE TABLE acted (file VARCHAR NOT NULL, id VARCHAR NOT NULL, PRIMARY KEY (file, id))"
+    )
+
+
+MIGRATIONS: tuple[Callable[[duckdb.DuckDBPyConnection], None], ...] = (
+    m001_tables,
+    m002_hook,
+    m004_acted,
+)
 
 
 def is_ready(con: duckdb.DuckDBPyConnection) -> bool:

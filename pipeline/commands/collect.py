@@ -10,10 +10,12 @@ from pipeline.cases.store import open_reader
 from pipeline.collect.run import Plan, collect, preview
 from pipeline.collect.summary import Summary
 from pipeline.commands.context import Context
+from pipeline.commands.proposing import bounds_of, exit_code, propose
 from pipeline.commands.writing import writing
 from pipeline.config import Config
 from pipeline.errors import NotBuiltError, UsageError
 from pipeline.files import private_dir, write_private
+from pipeline.propose.raising import Bounds
 from pipeline.screen import Screen
 
 
@@ -23,26 +25,34 @@ def run(context: Context, args: Namespace) -> int:
     if args.jobs < 1:
         raise UsageError("--jobs must be 1 or more", "leave it out to use one process")
     start, _ = clock.window(args.days, args.since, args.until, config.timezone, clock.now())
-    summary = gather(context, Plan(start, args.jobs, args.rebuild))
+    bounds = bounds_of(config, args.until) if args.propose else None
+    summary = gather(context, Plan(start, args.jobs, args.rebuild), bounds)
     conclude(context, summary)
-    if args.llm or args.propose:
-        asked = " and ".join(f"--{name}" for name in ("llm", "propose") if getattr(args, name))
+    if args.llm:
         raise NotBuiltError(
-            f"collecting is done; what {asked} asks for is not built yet",
+            "collecting is done; what --llm asks for is not built yet",
             "leave the flag out; see CHANGELOG.md for what there is",
         )
-    return 0
+    return exit_code(summary)
 
 
-def gather(context: Context, plan: Plan, folder: Path | None = None) -> Summary:
-    """Collects, or with --dry-run looks what there is to collect. `folder`: export there then."""
+def gather(
+    context: Context, plan: Plan, bounds: Bounds | None, folder: Path | None = None
+) -> Summary:
+    """Collects, or with --dry-run looks what there is to collect. `bounds`: then proposes what
+    repeated within them; `folder`: then exports there."""
     config = context.config
     if context.dry_run:
         with open_reader(config.local_cases) as known:
-            return preview(known, config, plan)
+            summary = preview(known, config, plan)
+            if known and bounds:
+                propose(known, config, bounds, summary, dry=True)
+            return summary
     with writing(config) as store:
         with context.screen.progress("reading") as progress:
             summary = collect(store, config, plan, progress)
+        if bounds:
+            propose(store, config, bounds, summary)
         if folder is not None:
             write_nightly(store, folder, clock.now())
     remember(config, summary)
@@ -97,3 +107,7 @@ def report(screen: Screen, summary: Summary, config: Config) -> None:
         + (f"; {kinds}" if kinds else "")
         + (f"; {noticed} of them noticed, not said" if noticed else "")
     )
+    if summary.raised or summary.held:
+        numbers = ", ".join(map(str, summary.raised)) or "none"
+        planned = "would be " if "to_read" in files else ""
+        screen.line(f"proposals: {planned}raised {numbers}; {planned}put on hold {summary.held}")
