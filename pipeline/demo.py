@@ -24,7 +24,8 @@ def main() -> int:
     sys.stdout.flush()
     with tempfile.TemporaryDirectory(prefix="twice-told-") as folder:
         where = ["--home", folder, "--claude-dir", str(SAMPLE)]
-        return _all(["collect", *where], ["show", *where], ["show", "webshop", *where])
+        collect = ["collect", "--propose", *where]
+        return _all(collect, ["show", *where], ["show", "webshop", *where])
 
 
 def _all(*commands: list[str]) -> int:

@@ -119,6 +119,8 @@ class Turn:
     """The person had just stopped the agent, or refused a call without words."""
     acted: bool = True
     """The agent called a tool since the person's words before."""
+    worked: bool = False
+    """The agent called a tool between these words and the person's next, in the same session."""
     previous: str = ""
     """The person's words just before, in the same session; "" when there were none."""
     answers: str = ""

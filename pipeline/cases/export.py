@@ -28,16 +28,16 @@ from pipeline.masking.stored import table_digest
 FORMAT = 1
 KEEP = 7
 TABLES = (
-    "files", "turns", "cases", "heard", "shadow_hits", "showings", "repos", "folders", "trees",
-    "rulings", "verdicts", "judged", "answers", "batched", "runs", "tombstones", "meta",
+    "files", "turns", "cases", "heard", "acted", "shadow_hits", "showings", "repos", "folders",
+    "trees", "rulings", "verdicts", "judged", "answers", "batched", "runs", "tombstones", "meta",
 )  # fmt: skip
 SWEEP_DUE = "sweep"
 """Name of the note that forgotten words still lie in some files, with the ids."""
 _WORDS = frozenset({"text", "gist", "said"})
 _CHECKED = _WORDS | {"tool", "session"}
 _ID_AT = {
-    "turns": 3, "cases": 1, "heard": 2, "rulings": 1, "verdicts": 1, "judged": 1, "answers": 1,
-    "batched": 3,
+    "turns": 3, "cases": 1, "heard": 2, "acted": 2, "rulings": 1, "verdicts": 1, "judged": 1,
+    "answers": 1, "batched": 3,
 }  # fmt: skip
 """Where the case id stands in a row of these tables, behind the table's name."""
 _UNFIT = (ValueError, KeyError, IndexError, TypeError, OverflowError)

@@ -49,6 +49,8 @@ class TurnRow:
     interrupted: bool
     correction: Correction | None = None
     """None when no rule saw a correction in it: then no word of it is kept."""
+    worked: bool = False
+    """The agent called a tool after these words, before the person's next."""
 
     @property
     def id(self) -> str:

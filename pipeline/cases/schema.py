@@ -107,10 +107,18 @@ def m003_judge(con: duckdb.DuckDBPyConnection) -> None:
         )""")
 
 
+def m004_acted(con: duckdb.DuckDBPyConnection) -> None:
+    """The turns after which the agent called a tool, by case id: what a rule is exposed to."""
+    con.execute(
+        "CREATE TABLE acted (file VARCHAR NOT NULL, id VARCHAR NOT NULL, PRIMARY KEY (file, id))"
+    )
+
+
 MIGRATIONS: tuple[Callable[[duckdb.DuckDBPyConnection], None], ...] = (
     m001_tables,
     m002_hook,
     m003_judge,
+    m004_acted,
 )
 
 

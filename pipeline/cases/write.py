@@ -48,6 +48,7 @@ def put_files(store: Store, batch: Sequence[MinedFile], now: datetime) -> None:
         _insert(store, turns)
         _put_records(store, [mined.file for mined in batch])
         _put_tallies(store, batch)
+        _put_acted(store, turns)
         refresh(store, {*stale, *(turn.key for _, turn in turns)}, now)
 
 
@@ -167,6 +168,18 @@ def _put_tallies(store: Store, batch: Sequence[MinedFile]) -> None:
             columns = [list(column) for column in zip(*rows, strict=True)]
             places = ", ".join("unnest(?)" for _ in columns)
             store.con.execute(f"INSERT INTO {table} SELECT {places}", columns)
+
+
+def _put_acted(store: Store, turns: Sequence[tuple[str, TurnRow]]) -> None:
+    """After which of these turns the agent acted; what vanished from a file stays as it was."""
+    for sql, rows in (
+        ("DELETE FROM acted USING (SELECT unnest(?) AS file, unnest(?) AS id) AS s"
+         " WHERE acted.file = s.file AND acted.id = s.id", turns),
+        ("INSERT OR IGNORE INTO acted SELECT unnest(?), unnest(?)",
+         [pair for pair in turns if pair[1].worked]),
+    ):  # fmt: skip
+        if rows:
+            store.con.execute(sql, [[file for file, _ in rows], [turn.id for _, turn in rows]])
 
 
 def refresh(store: Store, keys: Iterable[str], now: datetime) -> None:

@@ -159,6 +159,7 @@ class Miner:
             correction=_correction(self.packs, transcript, turn, finding, turn.uuid in admitted)
             if finding
             else None,
+            worked=turn.worked and turn.source is Source.HUMAN,
         )
 
     def _record(self, file: TranscriptFile, first_prompt: str) -> FileRow:

@@ -27,6 +27,12 @@ class Summary:
     by_source: Counter[str] = field(default_factory=Counter)
     judged: Mapping[str, int] | None = None
     """asked, agreed, left of the judge; None when it was not asked for."""
+    raised: tuple[int, ...] = ()
+    """Numbers of the proposals that this run raised, or that came back."""
+    held: int = 0
+    """Bundles that this run put on hold."""
+    unwritten: bool = False
+    """The ledger could not be read or written; all else is done."""
     warnings: list[str] = field(default_factory=list)
     seconds: float = 0.0
     peak_rss_mb: int = 0
@@ -68,7 +74,7 @@ class Summary:
                 "by_source": dict(sorted(self.by_source.items())),
             },
             "judge": dict(self.judged or {"asked": 0, "agreed": 0, "left": self.by_type["other"]}),
-            "proposals": {"raised": [], "held": 0},
+            "proposals": {"raised": list(self.raised), "held": self.held},
             "warnings": self.warnings,
             "seconds": round(self.seconds, 3),
             "peak_rss_mb": self.peak_rss_mb,

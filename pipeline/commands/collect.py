@@ -13,10 +13,12 @@ from pipeline.collect.run import Plan, collect, preview
 from pipeline.collect.summary import Summary
 from pipeline.commands.context import Context
 from pipeline.commands.judging import foresee, sort_undecided
+from pipeline.commands.proposing import bounds_of, exit_code, propose
 from pipeline.commands.writing import working
 from pipeline.config import Config
-from pipeline.errors import NotBuiltError, UsageError
+from pipeline.errors import UsageError
 from pipeline.files import private_dir, write_private
+from pipeline.propose.raising import Bounds
 from pipeline.screen import Screen
 
 
@@ -26,14 +28,11 @@ def run(context: Context, args: Namespace) -> int:
     if args.jobs < 1:
         raise UsageError("--jobs must be 1 or more", "leave it out to use one process")
     start, end = clock.window(args.days, args.since, args.until, config.timezone, clock.now())
-    summary = gather(context, Stages(Plan(start, args.jobs, args.rebuild), end, args.llm))
+    bounds = bounds_of(config, args.until) if args.propose else None
+    plan = Plan(start, args.jobs, args.rebuild)
+    summary = gather(context, Stages(plan, end, args.llm, bounds))
     conclude(context, summary)
-    if args.propose:
-        raise NotBuiltError(
-            "collecting is done; what --propose asks for is not built yet",
-            "leave the flag out; see CHANGELOG.md for what there is",
-        )
-    return 0
+    return exit_code(summary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +44,8 @@ class Stages:
     """What is judged ends here."""
     llm: bool = False
     """Somebody asked for the judge."""
+    bounds: Bounds | None = None
+    """What repeated within them is proposed."""
     exports: Path | None = None
     """Write tonight's export there."""
 
@@ -53,19 +54,28 @@ def gather(context: Context, stages: Stages) -> Summary:
     """All stages, or with --dry-run a look at what they would do."""
     config = context.config
     if context.dry_run:
-        with open_reader(config.local_cases) as known:
-            summary = preview(known, config, stages.plan)
-            if stages.llm and known:
-                foresee(context, known, stages.until)
-            return summary
+        return _foreseen(context, stages)
     with working(config) as writer:
         with context.screen.progress("reading") as progress:
             summary = collect(writer.store, config, stages.plan, progress)
         if stages.llm:
             sort_undecided(context, writer, summary, stages.until)
+        if stages.bounds:
+            propose(writer.store, config, stages.bounds, summary)
         if stages.exports is not None:
             write_nightly(writer.store, stages.exports, clock.now())
     remember(config, summary)
+    return summary
+
+
+def _foreseen(context: Context, stages: Stages) -> Summary:
+    config = context.config
+    with open_reader(config.local_cases) as known:
+        summary = preview(known, config, stages.plan)
+        if known and stages.llm:
+            foresee(context, known, stages.until)
+        if known and stages.bounds:
+            propose(known, config, stages.bounds, summary, dry=True)
     return summary
 
 
@@ -121,3 +131,7 @@ def report(screen: Screen, summary: Summary, config: Config) -> None:
         screen.line(
             "judge: {asked} asked about, {agreed} decided, {left} left".format(**summary.judged)
         )
+    if summary.raised or summary.held:
+        numbers = ", ".join(map(str, summary.raised)) or "none"
+        planned = "would be " if "to_read" in files else ""
+        screen.line(f"proposals: {planned}raised {numbers}; {planned}put on hold {summary.held}")

@@ -1,4 +1,4 @@
-"""`show`: bundles, and the cases of one, on the local screen."""
+"""`show`: bundles, and the cases of one or behind a proposal, on the local screen."""
 
 import re
 from argparse import Namespace
@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 from pipeline.cases import read
 from pipeline.cases.store import Store, open_reader
+from pipeline.commands.behind import cases_behind
 from pipeline.commands.cases import as_json
 from pipeline.commands.context import Context
 from pipeline.errors import UsageError
@@ -13,23 +14,32 @@ from pipeline.records import Case, CaseType, Source
 from pipeline.screen import TYPE_COLORS, Screen
 
 _BUNDLE = re.compile(r"(?P<repo>[a-z0-9][a-z0-9._-]{0,63})(?:/(?P<type>[a-z-]{1,30}))?\Z")
+_NUMBER = re.compile(r"[0-9]{1,10}\Z")
 SHORT_CHARS = 160
 NO_CASES = "no cases yet; `twice-told collect` reads the transcripts"
 
 
 def run(context: Context, args: Namespace) -> int:
-    """Without an argument the bundles, with one its cases."""
+    """Without an argument the bundles, with one its cases, with a number a proposal's."""
+    number = parse_number(args.bundle)
     wanted = parse_bundle(args.bundle, hidden=args.all)
     with open_reader(context.config.local_cases) as store:
-        if store is None:
+        if number is not None:
+            _print(context, cases_behind(context, store, number, args.all), args)
+        elif store is None:
             context.screen.talk(NO_CASES)
             if context.json:
                 context.screen.document([])
         elif args.bundle is None:
             _bundles(context, store, wanted)
         else:
-            _cases(context, store, wanted, args)
+            _print(context, read.cases(store, wanted, args.limit + 1), args)
     return 0
+
+
+def parse_number(text: str | None) -> int | None:
+    """A proposal's number; a repository of such a name is shown as `12/missed-item`."""
+    return int(text) if text and _NUMBER.match(text) else None
 
 
 def parse_bundle(text: str | None, hidden: bool) -> read.Wanted:
@@ -65,10 +75,9 @@ def _bundles(context: Context, store: Store, wanted: read.Wanted) -> None:
     )
 
 
-def _cases(context: Context, store: Store, wanted: read.Wanted, args: Namespace) -> None:
+def _print(context: Context, cases: list[Case], args: Namespace) -> None:
     from pipeline.collect.similar import grouped  # the list of bundles starts without it
 
-    cases = read.cases(store, wanted, args.limit + 1)
     if len(cases) > args.limit:
         context.screen.talk(f"the newest {args.limit}; --limit shows more")
         cases = cases[: args.limit]

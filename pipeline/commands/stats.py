@@ -1,13 +1,18 @@
 """`stats`: figures that add up."""
 
 from argparse import Namespace
+from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
 from pipeline.cases import read
 from pipeline.cases.store import Store, open_reader
 from pipeline.commands.context import Context
+from pipeline.commands.proposals import as_json
 from pipeline.commands.show import NO_CASES
+from pipeline.config import Config
+from pipeline.ledger.fold import State
+from pipeline.propose.listing import entries
 from pipeline.screen import Screen
 
 WEEKS, RULES = 12, 15
@@ -18,7 +23,7 @@ def run(context: Context, args: Namespace) -> int:
     with open_reader(context.config.local_cases) as store:
         if store is None:
             context.screen.talk(NO_CASES)
-        figures = _figures(store) if store else {}
+        figures = _figures(store) | _proposals(context.config, store) if store else {}
     if context.json:
         context.screen.document(figures)
     elif figures:
@@ -52,6 +57,16 @@ def _figures(store: Store) -> dict[str, Any]:
     }
 
 
+def _proposals(config: Config, store: Store) -> dict[str, Any]:
+    """By state, which adds up to `all`; and each accepted rule."""
+    found = entries(config, store)
+    states = Counter(entry.proposal.state for entry in found)
+    return {
+        "proposals": {"all": len(found)} | {state.value: states[state] for state in State},
+        "effects": [as_json(entry) for entry in found if entry.effect],
+    }
+
+
 def _rate(part: int, whole: int) -> float | None:
     """Per hundred; None when there is nothing to divide by."""
     return round(100 * part / whole, 1) if whole else None
@@ -68,6 +83,15 @@ def _print(screen: Screen, figures: dict[str, Any]) -> None:
     for name, counts in figures["cases"].items():
         parts = ", ".join(f"{number} {value}" for value, number in sorted(counts.items()))
         screen.line(f"by {name.replace('_', ' ')}: {parts or 'none'}")
+    proposals = dict(figures["proposals"])
+    all_of_them = proposals.pop("all")
+    parts = ", ".join(f"{number} {state}" for state, number in proposals.items() if number)
+    screen.line(f"proposals: {all_of_them}" + (f" = {parts}" if parts else ""))
+    for rule in figures["effects"]:
+        screen.line(
+            f"  {rule['number']} {rule['repo']} {rule['type']}: {rule['verdict']},"
+            f" {rule['recurrences']} since {rule['accepted_at'][:10]}"
+        )
     screen.line()
     screen.table(
         ("week", "turns", "corrections", "per 100 turns"),

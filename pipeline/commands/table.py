@@ -75,7 +75,7 @@ _WINDOW = (
 )
 _MODELS = (
     arg("--llm", action="store_true", help="let two models sort the undecided ones"),
-    arg("--propose", action="store_true", help="raise what repeated to the ledger (not built yet)"),
+    arg("--propose", action="store_true", help="raise what repeated to the ledger"),
 )
 _PARTS = (
     arg(
@@ -105,10 +105,15 @@ _ALL = (
     ),
     Command(
         "show",
-        "Show the corrections of a repository and type; without one, what there is.",
-        ("twice-told show", "twice-told show webshop/missed-item --full"),
+        "Show the corrections of a bundle or behind a proposal; without one, what there is.",
+        ("twice-told show webshop/missed-item --full", "twice-told show 1"),
         (
-            arg("bundle", nargs="?", metavar="REPO[/TYPE]", help="as `show` lists them"),
+            arg(
+                "bundle",
+                nargs="?",
+                metavar="REPO[/TYPE]|NUMBER",
+                help="as `show` or `proposals` lists them",
+            ),
             arg("--full", action="store_true", help="whole texts, and what the agent said"),
             arg("--limit", type=count, metavar="N", default=20, help="at most so many (20)"),
             arg("--all", action="store_true", help="doubtful and dismissed ones too"),
@@ -135,7 +140,7 @@ _ALL = (
     ),
     Command(
         "nightly",
-        "The whole night: collect, judge if that is on, export; run it as often as you like.",
+        "The whole night: collect, judge if that is on, propose, export; as often as you like.",
         ("twice-told nightly", "twice-told nightly --days 3 --json"),
         (
             arg("--days", type=int, metavar="N", help="only transcripts that changed since then"),
@@ -224,8 +229,15 @@ _ALL = (
         "forget",
     ),
     Command(
+        "proposals",
+        "List what was said again and again, and how accepted rules fare.",
+        ("twice-told proposals", "twice-told proposals --all --json"),
+        (arg("--all", action="store_true", help="those on hold, rejected and retired too"),),
+        "proposals",
+    ),
+    Command(
         "stats",
-        "Figures that add up: cases, weeks, rules.",
+        "Figures that add up: cases, weeks, proposals, rules.",
         ("twice-told stats", "twice-told stats --json"),
         (),
         "stats",
@@ -356,7 +368,6 @@ _ALL = (
 )
 
 _LATER = {
-    "proposals": "List what was said again and again.",
     "accept": "Make a proposal a rule.",
     "reject": "Drop a proposal.",
     "retire": "Take a rule out again.",

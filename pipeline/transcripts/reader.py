@@ -44,7 +44,7 @@ UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
 _NAME = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[\w-]{1,12}", re.ASCII)
 """A UUID as the client writes it, or as short a name as other tools give: no room for words."""
 """Of a line in a file whose own date no calendar holds."""
-READER_VERSION = 1
+READER_VERSION = 2
 """Part of each file's record: a higher one makes the next night read every file again."""
 
 
@@ -504,8 +504,15 @@ class Transcript:
                 answers=earlier.turn.uuid if earlier and turn.source is Source.SELF else "",
             )
             if turn.source is Source.HUMAN:
+                if earlier:
+                    self._settle_work(earlier, heard.place)
                 before[session] = heard
                 stopped.discard(session)
+        for heard in before.values():
+            self._settle_work(heard, len(self._spine) + 1)
+
+    def _settle_work(self, heard: _Heard, end: int) -> None:
+        heard.turn = replace(heard.turn, worked=self._called_between(heard.place, end))
 
     def _called_between(self, first: int, last: int) -> bool:
         at = bisect_left(self._record.calls, first)

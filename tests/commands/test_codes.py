@@ -71,7 +71,10 @@ CODES = [
     ("export to nowhere", ["export", "/nowhere/x.gz"], 3),
     ("eval of nothing", ["rules", "eval", "/nowhere/x.jsonl"], 2),
     ("unknown user", ["cases", "--home", "~nobody-of-this-name/x"], 3),
-    ("not built yet", ["proposals"], 3),
+    ("proposals", ["proposals", "--all"], 0),
+    ("no such proposal", ["show", "99"], 2),
+    ("collect and propose", ["collect", "--propose"], 0),
+    ("not built yet", ["report"], 3),
     ("not built yet, with words", ["accept", "3"], 3),
     ("not built yet, with its options", ["accept", "3", "--target", "CLAUDE.md"], 3),
     ("export into a pipe", ["export", "-"], 2),
@@ -335,7 +338,7 @@ DOCUMENTS = [
     (["collect"], RUN),
     (["nightly"], RUN),
     (["status"], {"at"} | RUN),
-    (["stats"], {"totals", "cases", "weeks", "rules"}),
+    (["stats"], {"totals", "cases", "weeks", "rules", "proposals", "effects"}),
     (["explain", "You forgot it"], {"trace"}),
     (["rules", "list"], {"id", "type", "status"}),
     (["judge", "cost"], {"spent", "total_usd", "under_way", "waiting"}),
@@ -360,7 +363,8 @@ def test_json_is_one_document_with_the_keys_of_the_contract(
 
 
 def test_json_of_an_empty_home_is_json_too(config: Config) -> None:
-    for words in (["cases"], ["show"], ["show", "loom"], ["turns"], ["stats"], ["status"]):
+    empty = (["cases"], ["show"], ["show", "loom"], ["turns"], ["stats"], ["status"])
+    for words in (*empty, ["proposals", "--all"]):
         assert answer(config, *words) in ([], {}, None)
     assert not (config.home / "local_cases").exists(), "reading makes nothing"
 
@@ -384,6 +388,7 @@ DRY = [
     ["collect", "--rebuild"],
     ["nightly"],
     ["nightly", "--llm"],
+    ["collect", "--propose", "--until", "2026-03-08"],
     ["dismiss", "ID"],
     ["retype", "ID", "other"],
     ["forget", "ID"],

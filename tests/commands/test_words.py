@@ -43,7 +43,7 @@ def sampled(tmp_path_factory: pytest.TempPathFactory) -> Config:
 
     top = tmp_path_factory.mktemp("sampled")
     config = replace(made(top), home=top / "home", claude_dirs=(SAMPLE,))
-    run(config)
+    assert command(config, "nightly").returncode == 0
     return config
 
 
@@ -320,6 +320,7 @@ def test_the_main_job_shows_a_newcomer_the_sample(config: Config) -> None:
     assert done.returncode == 0, done.stderr
     assert "made-up sample" in done.stdout
     assert "You forgot the currency symbol again." in done.stdout
+    assert "proposals: raised 1" in done.stdout
     assert not config.home.exists()
 
 

@@ -381,6 +381,7 @@ def test_context(tmp_path: Path) -> None:
         assert [t.previous for t in turns] == ["", "first", "second", ""]
         assert [t.interrupted for t in turns] == [False, True, False, False]
         assert [t.acted for t in turns[:3]] == [False, True, False]
+        assert [t.worked for t in turns] == [True, False, False, False]
 
 
 def test_said(tmp_path: Path) -> None:

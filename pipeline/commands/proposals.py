@@ -1,0 +1,90 @@
+"""`proposals`: what was said again and again, and what became of it."""
+
+from argparse import Namespace
+from collections.abc import Sequence
+from typing import Any
+
+from pipeline.cases.store import open_reader
+from pipeline.commands.context import Context
+from pipeline.ledger.fold import State
+from pipeline.propose.effect import Effect
+from pipeline.propose.listing import CLOSED, Entry, entries
+from pipeline.screen import Screen
+
+
+def run(context: Context, args: Namespace) -> int:
+    """The open and the accepted ones, or all; a table, tab-separated lines, or an array."""
+    with open_reader(context.config.local_cases) as store:
+        found = entries(context.config, store)
+    shown = [e for e in found if args.all or e.proposal.state not in CLOSED]
+    if context.json:
+        context.screen.document([as_json(entry) for entry in shown])
+        return 0
+    if not shown:
+        context.screen.talk(_nothing(found))
+    _table(context.screen, shown)
+    return 0
+
+
+def as_json(entry: Entry) -> dict[str, Any]:
+    """The shape that scripts rely on."""
+    proposal, effect, at = entry.proposal, entry.effect, entry.accepted_at
+    return {
+        "number": proposal.number,
+        "repo": proposal.repo,
+        "type": proposal.type.value,
+        "state": proposal.state.value,
+        "sessions": proposal.counts.sessions,
+        "days": proposal.counts.days,
+        "cases": proposal.counts.cases,
+        "first": proposal.counts.first.isoformat(),
+        "last": proposal.counts.last.isoformat(),
+        "accepted_at": at.isoformat(timespec="seconds").replace("+00:00", "Z") if at else None,
+        "recurrences": effect.recurrences if effect else None,
+        "verdict": effect.verdict.value if effect else None,
+    }
+
+
+def in_words(effect: Effect) -> str:
+    """`works: 1 in 40 sessions since, 6 in 30 before; rate 0.12 (0.00-0.99)`."""
+    (before, after), (old, new) = effect.halves.cases, effect.halves.sessions
+    text = f"{effect.verdict}: {after} in {new} sessions since, {before} in {old} before"
+    if effect.ratio is None or effect.interval is None:
+        return text
+    low, high = effect.interval
+    return f"{text}; rate {effect.ratio:.2f} ({low:.2f}-{high:.2f})"
+
+
+def _table(screen: Screen, shown: Sequence[Entry]) -> None:
+    screen.table(
+        ("number", "repository", "type", "state", "cases", "sessions", "days", "last", "note"),
+        [
+            (
+                str(p.number or "–"), p.repo, p.type.value, p.state.value, str(p.counts.cases),
+                str(p.counts.sessions), str(p.counts.days), str(p.counts.last), note(entry),
+            )
+            for entry in shown
+            for p in (entry.proposal,)
+        ],
+        styled=2,
+    )  # fmt: skip
+
+
+def note(entry: Entry) -> str:
+    """What else is to be known of a proposal."""
+    proposal = entry.proposal
+    if entry.effect:
+        return in_words(entry.effect)
+    if entry.later:
+        return f"came back as {entry.later}"
+    if proposal.state is State.HELD:
+        return "noticed again, not said again"
+    if proposal.state is State.REJECTED and proposal.reason:
+        return proposal.reason.value
+    return f"was {proposal.previous} before" if proposal.previous else ""
+
+
+def _nothing(found: Sequence[Entry]) -> str:
+    if found:
+        return "nothing is open; --all shows the rest"
+    return "no proposals yet; `twice-told nightly` raises what was said twice"
