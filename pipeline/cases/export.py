@@ -29,7 +29,7 @@ FORMAT = 1
 KEEP = 7
 TABLES = (
     "files", "turns", "cases", "heard", "shadow_hits", "showings", "repos", "folders", "trees",
-    "rulings", "verdicts", "runs", "tombstones", "meta",
+    "rulings", "verdicts", "runs", "tombstones", "meta", "acceptances",
 )  # fmt: skip
 SWEEP_DUE = "sweep"
 """Name of the note that forgotten words still lie in some files, with the ids."""

@@ -84,7 +84,21 @@ def m002_hook(con: duckdb.DuckDBPyConnection) -> None:
         )""")
 
 
-MIGRATIONS: tuple[Callable[[duckdb.DuckDBPyConnection], None], ...] = (m001_tables, m002_hook)
+def m003_acceptances(con: duckdb.DuckDBPyConnection) -> None:
+    """Into which file the rule of a bundle was written."""
+    con.execute("""
+        CREATE TABLE acceptances (
+            repo VARCHAR NOT NULL, type VARCHAR NOT NULL, number BIGINT NOT NULL,
+            path VARCHAR NOT NULL, rule VARCHAR NOT NULL, at_us BIGINT NOT NULL,
+            PRIMARY KEY (repo, type)
+        )""")
+
+
+MIGRATIONS: tuple[Callable[[duckdb.DuckDBPyConnection], None], ...] = (
+    m001_tables,
+    m002_hook,
+    m003_acceptances,
+)
 
 
 def is_ready(con: duckdb.DuckDBPyConnection) -> bool:

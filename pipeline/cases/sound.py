@@ -26,6 +26,7 @@ _HOLDS = {
     "turns": f"{_MAYBE_TYPE} AND {_SOURCE} AND {_KIND}",
     "rulings": f"{_MAYBE_TYPE} AND {_one_of('state', STATES)}",
     "verdicts": _MAYBE_TYPE,
+    "acceptances": _TYPE,
     "repos": f"regexp_full_match(name, '{REPOSITORY_NAME}')",
 }
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from pipeline.doctor.finding import edit
 from pipeline.doctor.scene import Scene
+from pipeline.documents import SIZE_MAX
 from pipeline.errors import PipelineError, SourceError
 from pipeline.install import entries
 from pipeline.install.jsontext import Node
 from pipeline.install.settings import top_of
-from pipeline.install.target import SIZE_MAX
 from pipeline.install.wiring import PLUGIN
 
 _PATHS = re.compile(r'\$\("((?:\\.|[^"\\])*)" -I -S "((?:\\.|[^"\\])*)" "((?:\\.|[^"\\])*)"\)')

@@ -9,12 +9,12 @@ import shlex
 from pathlib import Path
 
 from pipeline import clock
+from pipeline.documents import prune
 from pipeline.errors import ConfigError, StoreError
 from pipeline.files import private_dir, write_private
 from pipeline.install import tools
 from pipeline.install.change import Action, Change, files_shown
 from pipeline.install.night import Night, next_start
-from pipeline.install.target import prune
 
 PART, TARGET = "schedule", "crontab"
 BEGIN = re.compile(rb"^# BEGIN twice-told\b.*\n", re.MULTILINE)
