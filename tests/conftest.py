@@ -25,6 +25,9 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home / "claude"))
     monkeypatch.setenv("TWICE_TOLD_HOME", str(home / "twice-told"))
-    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "GIT_DIR", "GIT_WORK_TREE", "NO_COLOR", "TZ"):
+    for name in (
+        "XDG_DATA_HOME", "XDG_CONFIG_HOME", "GIT_DIR", "GIT_WORK_TREE", "NO_COLOR", "TZ",
+        "VISUAL", "EDITOR",
+    ):  # fmt: skip
         monkeypatch.delenv(name, raising=False)
     return home

@@ -28,7 +28,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("masking",),
     ("classify",),
     ("transcripts",),
-    ("config",),
+    ("config", "documents"),
     ("clock", "files", "git"),
     ("records", "errors", "resources"),
     ("__version__",),

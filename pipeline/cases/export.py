@@ -29,7 +29,8 @@ FORMAT = 1
 KEEP = 7
 TABLES = (
     "files", "turns", "cases", "heard", "acted", "shadow_hits", "showings", "repos", "folders",
-    "trees", "rulings", "verdicts", "judged", "answers", "batched", "runs", "tombstones", "meta",
+    "trees", "rulings", "verdicts", "judged", "answers", "batched", "acceptances", "runs",
+    "tombstones", "meta",
 )  # fmt: skip
 SWEEP_DUE = "sweep"
 """Name of the note that forgotten words still lie in some files, with the ids."""

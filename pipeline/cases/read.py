@@ -90,6 +90,11 @@ def repo_name(store: Store, key: str) -> str | None:
     return str(rows[0][0]) if rows else None
 
 
+def has_repo(store: Store, name: str) -> bool:
+    """Some repository goes by that name."""
+    return bool(store.rows("SELECT 1 FROM repos WHERE name = ?", [name]))
+
+
 def collected_at(store: Store) -> datetime | None:
     """When the transcripts were read last."""
     rows = store.rows("SELECT value FROM meta WHERE name = 'collected_us'")

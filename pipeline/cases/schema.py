@@ -114,11 +114,22 @@ def m004_acted(con: duckdb.DuckDBPyConnection) -> None:
     )
 
 
+def m005_acceptances(con: duckdb.DuckDBPyConnection) -> None:
+    """Into which file the rule of a bundle was written."""
+    con.execute("""
+        CREATE TABLE acceptances (
+            repo VARCHAR NOT NULL, type VARCHAR NOT NULL, number BIGINT NOT NULL,
+            path VARCHAR NOT NULL, rule VARCHAR NOT NULL, at_us BIGINT NOT NULL,
+            PRIMARY KEY (repo, type)
+        )""")
+
+
 MIGRATIONS: tuple[Callable[[duckdb.DuckDBPyConnection], None], ...] = (
     m001_tables,
     m002_hook,
     m003_judge,
     m004_acted,
+    m005_acceptances,
 )
 
 

@@ -29,6 +29,7 @@ _HOLDS = {
     "verdicts": _MAYBE_TYPE,
     "judged": f"{_one_of('outcome', Outcome)} AND (type IS NOT NULL) = (outcome = 'decided')"
     f" AND (type IS NULL OR ({_TYPE} AND type <> 'other'))",
+    "acceptances": _TYPE,
     "repos": f"regexp_full_match(name, '{REPOSITORY_NAME}')",
 }
 

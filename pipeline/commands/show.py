@@ -91,7 +91,7 @@ def _print(context: Context, cases: list[Case], args: Namespace) -> None:
         if len(group) > 1:
             context.screen.line(f"{len(group)} alike:")
         for case in group:
-            _case(context.screen, case, args.full)
+            show_case(context.screen, case, args.full)
 
 
 def _note(case: Case) -> str:
@@ -104,7 +104,7 @@ def _note(case: Case) -> str:
     return "the agent admitted it" if case.admitted else ""
 
 
-def _case(screen: Screen, case: Case, full: bool) -> None:
+def show_case(screen: Screen, case: Case, full: bool) -> None:
     """Three lines: what it is, what the agent had done, what was said."""
     screen.heading(
         f"{case.day}  {case.id}  {case.repo}",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.clock import parse_day
+from pipeline.ledger.event import Form, Reason
 from pipeline.records import CaseType, Source
 
 
@@ -44,6 +45,14 @@ def count(text: str) -> int:
     """Named as a wrong value is reported."""
     number = int(text)
     if not 0 <= number < 1 << 31:
+        raise ValueError
+    return number
+
+
+def proposal_number(text: str) -> int:
+    """Named as a wrong value is reported."""
+    number = int(text)
+    if not 0 < number < 1 << 31:
         raise ValueError
     return number
 
@@ -87,6 +96,7 @@ _PARTS = (
         help="the hook in this repository's .claude/settings.local.json, not for all of them",
     ),
 )  # fmt: skip
+_NUMBER = arg("number", type=proposal_number, metavar="N", help="as `proposals` lists it")
 _TYPES = [kind.value for kind in CaseType]
 _SOURCES = [source.value for source in Source]
 
@@ -365,13 +375,64 @@ _ALL = (
         (),
         "doctor",
     ),
+    Command(
+        "accept",
+        "Make a proposal a rule: drafts a sentence, shows the change, asks, writes.",
+        (
+            "twice-told accept 1 --dry-run",
+            'twice-told accept 1 --text "Run the tests before you call it done." --yes',
+        ),
+        (
+            _NUMBER,
+            arg("--text", metavar="T", help="instead of a draft; - reads standard input"),
+            arg("--target", metavar="FILE", help="the CLAUDE.md or .claude/rules/*.md to write to"),
+            arg(
+                "--as",
+                dest="form",
+                choices=[form.value for form in Form],
+                default="rule",
+                help="hook, elsewhere: write nothing, only record that this was the answer",
+            ),
+        ),
+        "accept",
+    ),
+    Command(
+        "reject",
+        "Drop a proposal; it stays quiet until it has come up as often again.",
+        (
+            "twice-told reject 1 --reason one-off --dry-run",
+            "twice-told reject 1 --reason not-a-rule",
+        ),
+        (
+            _NUMBER,
+            arg(
+                "--reason",
+                choices=[reason.value for reason in Reason],
+                required=True,
+                help="why it becomes no rule",
+            ),
+        ),
+        "verdicts",
+        "reject",
+    ),
+    Command(
+        "retire",
+        "Take an accepted rule out of its file again.",
+        ("twice-told retire 1 --dry-run", "twice-told retire 1 --yes"),
+        (_NUMBER,),
+        "verdicts",
+        "retire",
+    ),
+    Command(
+        "review",
+        "Walk through the open proposals with single keys: look, edit, accept, reject.",
+        ("twice-told review", "twice-told review --no-color"),
+        (),
+        "review",
+    ),
 )
 
 _LATER = {
-    "accept": "Make a proposal a rule.",
-    "reject": "Drop a proposal.",
-    "retire": "Take a rule out again.",
-    "review": "Walk through the open proposals.",
     "report": "Write the HTML report.",
 }
 COMMANDS: Mapping[str, Command] = {command.name: command for command in _ALL} | {

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from pipeline.doctor.finding import edit
 from pipeline.doctor.scene import Scene
+from pipeline.documents import SIZE_MAX
 from pipeline.errors import PipelineError, SourceError
 from pipeline.install import entries
 from pipeline.install.jsontext import Node
 from pipeline.install.line import MARKER
 from pipeline.install.settings import top_of
-from pipeline.install.target import SIZE_MAX
 from pipeline.install.wiring import PLUGIN
 
 AGAIN = "twice-told install hook"

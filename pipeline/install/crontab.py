@@ -9,13 +9,13 @@ import shlex
 from pathlib import Path
 
 from pipeline import clock
+from pipeline.documents import prune
 from pipeline.errors import ConfigError, StoreError
 from pipeline.files import private_dir, write_private
 from pipeline.install import memory, tools
 from pipeline.install.change import Action, Change, files_shown
 from pipeline.install.memory import Memory
 from pipeline.install.night import Night, next_start
-from pipeline.install.target import prune
 
 PART, TARGET = "schedule", "crontab"
 MEMORY = Path(TARGET)

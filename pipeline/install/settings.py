@@ -5,10 +5,10 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline import clock
+from pipeline import clock, documents
 from pipeline.errors import ConfigError, StoreError
 from pipeline.files import lock, private_dir
-from pipeline.install import entries, memory, target
+from pipeline.install import entries, memory
 from pipeline.install.change import Action, Change, edits_shown
 from pipeline.install.memory import Memory
 
@@ -65,11 +65,11 @@ def installation(place: Place, command: str, local_cases: Path) -> Change:
 
     def make() -> Path | None:
         with _only_one(local_cases):
-            kept = target.backup(document, local_cases / "backups", clock.now())
+            kept = documents.backup(document, local_cases / "backups", clock.now())
             memory.remember(local_cases, place.path, new)
             if place.in_repository:
                 _make_folder(place.path.parent)
-            target.write(document, edited.text.encode())
+            documents.write(document, edited.text.encode())
             return kept
 
     action = Action.REPLACED if had_ours else Action.ADDED
@@ -92,8 +92,8 @@ def removal(place: Place, local_cases: Path) -> Change:
 
     def make() -> Path | None:
         with _only_one(local_cases):
-            kept = target.backup(document, local_cases / "backups", clock.now())
-            target.write(document, None if goes else edited.text.encode())
+            kept = documents.backup(document, local_cases / "backups", clock.now())
+            documents.write(document, None if goes else edited.text.encode())
             if goes and known.made_folder:
                 with contextlib.suppress(OSError):  # somebody else uses it by now
                     place.path.parent.rmdir()
@@ -104,11 +104,9 @@ def removal(place: Place, local_cases: Path) -> Change:
     return Change(PART, str(place.path), Action.REMOVED, diff, make)
 
 
-def _read(place: Place) -> target.Document:
-    folder = place.path.parent
-    if place.in_repository and not folder.exists() and not folder.is_symlink():
-        return target.Document(place.path, place.path, None, follow=False)
-    document = target.read(place.path, follow=not place.in_repository)
+def _read(place: Place) -> documents.Document:
+    within = place.path.parent.parent if place.in_repository else None
+    document = documents.read(place.path, within)
     if document.data is not None and not document.data.strip():
         raise ConfigError(
             f"{place.path} is empty, which is no valid JSON: line 1, column 1",

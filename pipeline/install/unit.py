@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from pipeline import clock
+from pipeline import clock, documents
 from pipeline.errors import StoreError
-from pipeline.install import target
 from pipeline.install.change import Action, Change, files_shown
 
 PART = "schedule"
@@ -16,7 +15,7 @@ def change(path: Path, after: str | None, backups: Path) -> Change:
     if not path.parent.is_dir():
         before, data = "", None
     else:
-        found = target.read(path)
+        found = documents.read(path)
         before, data = found.text, found.data
     wanted = None if after is None else after.encode()
     if data == wanted:
@@ -24,11 +23,11 @@ def change(path: Path, after: str | None, backups: Path) -> Change:
 
     def make() -> Path | None:
         _make_folder(path.parent)
-        document = target.read(path)
-        kept = target.backup(document, backups, clock.now())
+        document = documents.read(path)
+        kept = documents.backup(document, backups, clock.now())
         if document.data is None:
-            document = target.Document(document.path, document.real, None, MODE)
-        target.write(document, wanted)
+            document = documents.Document(document.path, document.real, None, MODE)
+        documents.write(document, wanted)
         return kept
 
     action = Action.REMOVED if after is None else Action.ADDED if data is None else Action.REPLACED

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from pipeline import documents
 from pipeline.errors import PipelineError
-from pipeline.install import entries, target
+from pipeline.install import entries
 from pipeline.install.jsontext import Node
 from pipeline.install.settings import top_of
 
@@ -39,7 +40,7 @@ def notes(claude_dirs: Iterable[Path], cwd: Path, project: bool, stays: bool) ->
 
 def _parsed(path: Path) -> Node | None:
     try:
-        document = target.read(path)
+        document = documents.read(path)
         return entries.read(document.text, str(path)) if document.data else None
     except PipelineError:
         return None

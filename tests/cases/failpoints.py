@@ -159,4 +159,5 @@ def main() -> None:
     sys.stdout.write(json.dumps(report) + "\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

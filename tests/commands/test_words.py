@@ -18,6 +18,7 @@ from pipeline.commands.table import COMMANDS
 from pipeline.config import Config
 from pipeline.masking.inert import inert
 from tests.collect.homes import MISSED, SAMPLE, cases, command, environment, put, run, talk
+from tests.propose.raised import raise_, told_twice
 
 BUILT = [command for command in COMMANDS.values() if command.module is not None]
 
@@ -72,6 +73,11 @@ def test_each_example_works_as_it_is_printed(
     (work / "labelled.jsonl").write_text(
         '{"id": 1, "lang": "en", "text": "You forgot the tests", "label": "missed", "sure": 1}\n'
     )
+    if name in ("accept", "reject", "retire"):
+        shutil.rmtree(config.home)  # the sample's own proposal is about a folder that is not here
+        with_a_proposal(config, tmp_path / "claude", work)
+    if name == "retire":
+        assert command(config, "accept", "1", "--as", "hook", "--yes").returncode == 0
     if name == "restore":
         assert command(config, "export", str(work / "cases.jsonl.gz")).returncode == 0
     path = environment(config)["PATH"]
@@ -83,10 +89,18 @@ def test_each_example_works_as_it_is_printed(
         encoding="utf-8",
         check=False,
     )
-    # The doctor has something to say: neither hook nor schedule is installed here.
-    assert done.returncode == (1 if name == "doctor" else 0), (example, done.stderr)
-    assert done.stdout or name in ("turns", "inject"), example
+    # The doctor has something to say: neither hook nor schedule is installed here. A review needs
+    # somebody who presses keys.
+    code = {"doctor": 1, "review": 2}.get(name, 0)
+    assert done.returncode == code, (example, done.stderr)
+    assert done.stdout or name in ("turns", "inject", "review"), example
     assert shlex.split(example)
+
+
+def with_a_proposal(config: Config, root: Path, work: Path) -> None:
+    """Number 1, about the folder in which the examples run."""
+    told_twice(replace(config, claude_dirs=(root,)), root, work, MISSED, MISSED)
+    raise_(config, repo=work.name)
 
 
 def test_the_ids_in_the_examples_are_those_of_the_sample(sampled: Config) -> None:
@@ -215,7 +229,10 @@ HOSTILE = [
     "lo*m",
     "\udcff",
 ]
-PLACES = [["show"], ["dismiss"], ["forget", "--yes"], ["explain", "--case"], ["retype", "--"]]
+PLACES = [
+    ["show"], ["dismiss"], ["forget", "--yes"], ["explain", "--case"], ["retype", "--"],
+    ["accept"], ["retire"], ["reject", "--reason", "wrong"],
+]  # fmt: skip
 
 
 def refuse(config: Config, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,101 @@
+"""Questions at the terminal: yes or no, one key, a text in the person's editor."""
+
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import termios
+import tty
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from pipeline.commands.context import Context
+from pipeline.errors import ConfigError, UsageError
+from pipeline.files import PRIVATE_FILE
+
+FILE_NAME = "rule.md"
+
+
+def can_ask(context: Context) -> bool:
+    """A person sits there."""
+    return bool(sys.stdin) and sys.stdin.isatty() and context.screen.err.isatty()
+
+
+def check_askable(context: Context, what: str) -> None:
+    """Raises UsageError when a question will come up that nobody can answer."""
+    if not (context.yes or context.dry_run or can_ask(context)):
+        raise UsageError(f"{what}, and nobody can be asked here", "say --yes, or --dry-run")
+
+
+def agreed(context: Context, question: str) -> bool:
+    """Yes or no; `check_askable` has been asked before."""
+    if context.yes:
+        return True
+    _prompt(context, f"{question} [y/N] ")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def line(context: Context, prompt: str) -> str:
+    """A line that the person types, "" at the end of input."""
+    _prompt(context, prompt)
+    return sys.stdin.readline().strip()
+
+
+def key(context: Context, prompt: str, keys: Collection[str]) -> str:
+    """One key of those allowed, without Enter; "q" at the end of input. ^C interrupts as ever."""
+    handle = sys.stdin.fileno()
+    before = termios.tcgetattr(handle)
+    try:
+        tty.setcbreak(handle, termios.TCSADRAIN)  # what was typed ahead counts
+        _prompt(context, prompt)
+        while True:
+            pressed = os.read(handle, 1).decode("ascii", "replace").lower()
+            if pressed in ("", "\x04"):
+                pressed = "q"
+            if pressed in keys:
+                context.screen.err.write(f"{pressed}\n")
+                return pressed
+    finally:
+        termios.tcsetattr(handle, termios.TCSADRAIN, before)
+
+
+def editor(environ: Mapping[str, str] = os.environ) -> str | None:
+    """The person's editor, as a command line."""
+    return environ.get("VISUAL") or environ.get("EDITOR") or None
+
+
+def edited(text: str, command: str, output_free: bool) -> str:
+    """The text after the person's editor has closed it, in a private file that goes afterwards.
+
+    Raises ConfigError when the editor cannot be started, fails, or leaves no UTF-8.
+    """
+    with tempfile.TemporaryDirectory(prefix="twice-told-") as folder:  # 0700
+        path = Path(folder) / FILE_NAME
+        path.touch(PRIVATE_FILE)
+        path.write_text(text + "\n", encoding="utf-8")
+        try:
+            words = [*shlex.split(command), str(path)]
+            out = None if output_free else sys.stderr.fileno()
+            code = subprocess.run(words, stdout=out, check=False).returncode
+            if code:
+                raise _editor_failed(f"ended with {code}")
+            return path.read_bytes().decode()
+        except UnicodeDecodeError as error:
+            raise _editor_failed("left a file that is not UTF-8") from error
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "is no command line"
+            raise _editor_failed(f"cannot be used: {reason}") from error
+
+
+def _editor_failed(reason: str) -> ConfigError:
+    return ConfigError(
+        f"the editor of $VISUAL or $EDITOR {reason}; nothing was changed",
+        "mend the variable, or give the sentence with --text",
+    )
+
+
+def _prompt(context: Context, text: str) -> None:
+    context.screen.out.flush()
+    context.screen.err.write(text)
+    context.screen.err.flush()

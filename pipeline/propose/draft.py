@@ -1,0 +1,91 @@
+"""The sentence of a rule: drafted without anybody's words, and checked wherever it comes from."""
+
+import re
+from collections.abc import Sequence
+
+from pipeline.errors import UsageError
+from pipeline.ledger.fold import Proposal
+from pipeline.masking.inert import inert
+from pipeline.masking.masker import mask
+from pipeline.propose import scope
+from pipeline.propose.words import words
+from pipeline.records import Case
+
+MAX_CHARS = 400
+RUN_WORDS = 5
+RUN_LETTERS = 12
+
+_UNSPACED = r"\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7af"
+_WORD = re.compile(r"[^\W_]+")
+_LETTERS = re.compile(rf"[^{_UNSPACED}\w]+")
+_RUN = re.compile(rf"[{_UNSPACED}]{{{RUN_LETTERS},}}")
+_CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+_IMPORT = re.compile(r"(?:^|[\s(\[])@[\w~./\\]")
+
+
+def from_template(proposal: Proposal, cases: Sequence[Case], files: Sequence[str]) -> str:
+    """Says what repeated, where, how often and when; claims no more than the cases that are here.
+
+    Where none are (a team's ledger, another machine's cases), than what the ledger counts. A bare
+    "no" without the action that it answers counts for nothing (S3.25).
+    """
+    cases = [case for case in cases if case.named or case.tool]
+    known = words()
+    parts = known.parts
+    where = parts["repository"].format(repo=proposal.repo)
+    where += parts["files"].format(files=" ".join(files)) if files else ""
+    name = scope.tool(cases)
+    counts = proposal.counts
+    days = [case.day for case in cases] or [counts.first, counts.last]
+    times = parts["times"].format(
+        cases=len(cases) or counts.cases,
+        sessions=len({case.session for case in cases}) or counts.sessions,
+        tool=parts["tool"].format(tool=name) if name else "",
+    )
+    span = parts["span"].format(first=min(days), last=max(days))
+    return known.drafts[proposal.type].format(where=where, times=times, span=span)
+
+
+def checked(text: str) -> str:
+    """One line that may stand in a CLAUDE.md. Raises UsageError, which quotes nothing of it."""
+    paragraphs = [part for part in re.split(r"\n\s*\n", text.strip()) if part.strip()]
+    sentence = " ".join(inert(text).split())
+    found = mask(sentence).found
+    reason = None
+    if not sentence:
+        reason = "is empty"
+    elif len(paragraphs) > 1:
+        reason = f"has {len(paragraphs)} paragraphs"
+    elif len(sentence) > MAX_CHARS:
+        reason = f"has {len(sentence)} characters"
+    elif found:
+        reason = f"holds what is masked ({', '.join(found)})"
+    elif "<!--" in sentence or "-->" in sentence:
+        reason = "holds an HTML comment"
+    elif _IMPORT.search(_CODE.sub("", sentence)):
+        reason = "holds an @import"
+    elif sentence.startswith(("```", "~~~")):
+        reason = "begins a code fence"
+    if reason:
+        raise UsageError(
+            f"the rule {reason}",
+            f"one paragraph of at most {MAX_CHARS} characters, without secrets, comments, imports",
+        )
+    return sentence
+
+
+def echoes(sentence: str, cases: Sequence[Case]) -> list[str]:
+    """Ids of the cases of which it repeats five words in a row, or twelve letters in Korean,
+    Japanese or Chinese (T49)."""
+    mine = _runs(sentence)
+    return [case.id for case in cases if mine & _runs(case.text)]
+
+
+def _runs(text: str) -> set[str]:
+    """All runs of the shortest length that counts."""
+    folded = text.casefold()
+    heard = _WORD.findall(folded)
+    runs = {" ".join(heard[n : n + RUN_WORDS]) for n in range(len(heard) - RUN_WORDS + 1)}
+    for run in _RUN.findall(_LETTERS.sub("", folded)):
+        runs |= {run[n : n + RUN_LETTERS] for n in range(len(run) - RUN_LETTERS + 1)}
+    return runs

@@ -1,0 +1,247 @@
+"""`review` and the questions of `accept`, on a real pseudo-terminal."""
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pipeline.config import Config
+from pipeline.ledger.event import Reason
+from pipeline.ledger.fold import State
+from pipeline.records import CaseType
+from tests.collect.homes import cases, command, environment
+from tests.propose.raised import SENTENCE, raise_, states, told_twice
+
+SAID = "You forgot the zanzibar tests for the parser."
+KEYS = "? help > "
+STYLES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
+
+
+class Desk:
+    """A person at a terminal of 200 columns."""
+
+    def __init__(self, config: Config, *words: str, **more: str) -> None:
+        self.master, theirs = pty.openpty()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "pipeline", *words],
+            env=environment(config, TERM="xterm-256color", COLUMNS="200", **more),
+            stdin=theirs, stdout=theirs, stderr=theirs,
+            preexec_fn=lambda: _own_terminal(theirs),
+        )  # fmt: skip
+        os.close(theirs)
+        self.seen = ""
+        self._data = b""
+
+    def until(self, text: str) -> str:
+        """Waits for a text behind all that was waited for before."""
+        deadline = time.monotonic() + 20
+        while text not in self.seen and time.monotonic() < deadline and self._read():
+            pass
+        assert text in self.seen, self.seen
+        shown, _, self.seen = self.seen.partition(text)
+        return shown
+
+    def type(self, text: str) -> None:
+        os.write(self.master, text.encode())
+
+    def end(self) -> int:
+        while self._read():
+            pass
+        return self.process.wait(60)
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait(60)
+        os.close(self.master)
+
+    def _read(self) -> bool:
+        if not select.select([self.master], [], [], 20)[0]:
+            return False
+        try:
+            more = os.read(self.master, 65536)
+        except OSError:  # the other end is closed
+            return False
+        self._data += more
+        self.seen += STYLES.sub("", more.decode("utf-8", "replace"))
+        return bool(more)
+
+
+def _own_terminal(handle: int) -> None:
+    """^C reaches the process as from a keyboard."""
+    import fcntl
+    import termios
+
+    os.setsid()
+    fcntl.ioctl(handle, termios.TIOCSCTTY, 0)
+
+
+@pytest.fixture
+def raised(config: Config, root: Path, repo: Path) -> Config:
+    """Three open proposals; the first has cases."""
+    told_twice(config, root, repo, SAID, SAID)
+    raise_(config)
+    raise_(config, 2, kind=CaseType.WRONG_RESULT)
+    raise_(config, 3, kind=CaseType.MISTAKEN_PREMISE)
+    return config
+
+
+@pytest.fixture
+def desk(raised: Config) -> Iterator[Desk]:
+    desk = Desk(raised, "review")
+    yield desk
+    desk.close()
+
+
+def now(config: Config) -> list[State]:
+    return [proposal.state for proposal in states(config)]
+
+
+def test_accept_reject_skip(desk: Desk, raised: Config, repo: Path) -> None:
+    shown = desk.until(KEYS)
+    assert "proposal 1 (1 of 3)  loom  missed-item" in shown
+    assert "2 cases, 2 sessions" in shown
+    assert "draft: Before you" in shown
+    desk.type("a")
+    assert "+- Before you call a task done" in desk.until("[y/N] ")
+    desk.type("y\n")
+    assert "proposal 2 (2 of 3)" in desk.until(KEYS)
+    desk.type("r")
+    assert "3 one-off" in desk.until("b back > ")
+    desk.type("3")
+    assert "proposal 3 (3 of 3)" in desk.until(KEYS)
+    desk.type("s")
+    assert desk.end() == 0
+    assert now(raised) == [State.ACCEPTED, State.REJECTED, State.RAISED]
+    assert states(raised)[1].reason is Reason.ONE_OFF
+    assert "- Before you call a task done" in (repo / "CLAUDE.md").read_text()
+
+
+def test_cases_are_shown_and_one_dismissed(desk: Desk, raised: Config) -> None:
+    desk.until(KEYS)
+    desk.type("c")
+    shown = desk.until(KEYS)
+    assert "2 alike:" in shown
+    assert SAID in shown
+    id_ = cases(raised)[0].id
+    desk.type("d")
+    desk.until("id of the case: ")
+    desk.type(f"{id_}\n")
+    assert f"{id_}: dismissed" in desk.until(KEYS)
+    desk.type("d")
+    desk.until("id of the case: ")
+    desk.type("nonsense\n")
+    assert "that is no case id" in desk.until(KEYS)
+    desk.type("q")
+    assert desk.end() == 0
+    assert [case.state for case in cases(raised)].count("dismissed") == 1
+    assert set(now(raised)) == {State.RAISED}
+
+
+def test_other_keys_do_nothing_and_help_explains(desk: Desk) -> None:
+    desk.until(KEYS)
+    desk.type("zx7\n?")
+    assert "skip the proposal, it stays open" in desk.until(KEYS)
+    desk.type("r")
+    desk.until("b back > ")
+    desk.type("b")
+    desk.until(KEYS)
+    desk.type("a")
+    desk.until("[y/N] ")
+    desk.type("n\n")
+    desk.until(KEYS)
+    desk.type("\x04")
+    assert desk.end() == 0
+
+
+def test_an_interrupt_leaves_what_was_decided(desk: Desk, raised: Config) -> None:
+    desk.until(KEYS)
+    desk.type("r")
+    desk.until("b back > ")
+    desk.type("1")
+    desk.until(KEYS)
+    desk.type("\x03")
+    assert desk.end() == 130
+    assert "what was finished is stored" in desk.seen
+    assert now(raised) == [State.REJECTED, State.RAISED, State.RAISED]
+
+
+def test_editing(raised: Config, repo: Path, tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text(f'#!/bin/sh\necho "{SENTENCE}" > "$1"\n')
+    editor.chmod(0o755)
+    desk = Desk(raised, "review", EDITOR=str(editor))
+    try:
+        desk.until(KEYS)
+        desk.type("e")
+        assert f"+- {SENTENCE}" in desk.until("[y/N] ")
+        desk.type("y\n")
+        desk.until(KEYS)
+        desk.type("q")
+        assert desk.end() == 0
+    finally:
+        desk.close()
+    assert f"- {SENTENCE}\n" in (repo / "CLAUDE.md").read_text()
+
+
+def test_the_terminal_is_as_it_was_afterwards(raised: Config) -> None:
+    import termios
+
+    desk = Desk(raised, "review")
+    try:
+        desk.until(KEYS)
+        before = termios.tcgetattr(desk.master)
+        assert not before[3] & termios.ICANON
+        desk.process.send_signal(signal.SIGINT)
+        deadline = time.monotonic() + 30
+        while not termios.tcgetattr(desk.master)[3] & termios.ICANON:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert desk.end() == 130
+    finally:
+        desk.close()
+
+
+def test_nothing_to_review(config: Config, repo: Path) -> None:
+    desk = Desk(config, "review")
+    try:
+        assert desk.end() == 0
+        assert "no open proposals" in desk.seen
+    finally:
+        desk.close()
+
+
+def test_a_dry_run_decides_nothing(raised: Config, repo: Path) -> None:
+    desk = Desk(raised, "review", "--dry-run")
+    try:
+        for number in range(3):
+            assert f"proposal {number + 1} (" in desk.until(KEYS)
+            desk.type("a")
+        assert desk.end() == 0
+    finally:
+        desk.close()
+    assert set(now(raised)) == {State.RAISED}
+    assert not (repo / "CLAUDE.md").exists()
+
+
+@pytest.mark.parametrize(("answer", "state"), [("y", State.ACCEPTED), ("n", State.RAISED)])
+def test_accept_asks_on_a_terminal(raised: Config, repo: Path, answer: str, state: State) -> None:
+    desk = Desk(raised, "accept", "1", "--text", SENTENCE)
+    try:
+        assert f"+- {SENTENCE}" in desk.until("[y/N] ")
+        desk.type(f"{answer}\n")
+        assert desk.end() == 0
+    finally:
+        desk.close()
+    assert now(raised)[0] is state
+    assert (repo / "CLAUDE.md").exists() == (answer == "y")
+    if answer == "y":
+        assert command(raised, "retire", "1", "--yes").returncode == 0
