@@ -42,6 +42,10 @@ class StoreError(PipelineError):
     """The store of cases cannot be opened, read or written."""
 
 
+class OlderStoreError(StoreError):
+    """The store was made by an older version; the next writer brings it up to date."""
+
+
 class LedgerError(PipelineError):
     """The ledger of proposals cannot be read or written."""
 

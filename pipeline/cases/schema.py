@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import duckdb
 
-from pipeline.errors import StoreError
+from pipeline.errors import OlderStoreError, StoreError
 
 
 def m001_tables(con: duckdb.DuckDBPyConnection) -> None:
@@ -136,12 +136,18 @@ MIGRATIONS: tuple[Callable[[duckdb.DuckDBPyConnection], None], ...] = (
 def is_ready(con: duckdb.DuckDBPyConnection) -> bool:
     """The tables are all there; not so in a store whose first writer was killed at once.
 
-    Raises StoreError for a store that a newer version of this program has made.
+    Raises StoreError for a store that another version of this program has made.
     """
     try:
-        return _done(con) == len(MIGRATIONS)
+        done = _done(con)
     except duckdb.CatalogException:  # asking for the list of all tables costs far more
         return False
+    if 0 < done < len(MIGRATIONS):
+        raise OlderStoreError(
+            "the store comes from an older version of twice-told",
+            "`twice-told collect` brings it up to date; nothing in it is lost",
+        )
+    return done == len(MIGRATIONS)
 
 
 def _done(con: duckdb.DuckDBPyConnection) -> int:

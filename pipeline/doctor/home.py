@@ -10,7 +10,7 @@ from pipeline.cases.store import FILE_NAME
 from pipeline.doctor.finding import Finding, ok, quoted, red, warn
 from pipeline.doctor.runs import AGAIN
 from pipeline.doctor.scene import Scene
-from pipeline.errors import Busy, PipelineError
+from pipeline.errors import Busy, OlderStoreError, PipelineError
 
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
@@ -20,12 +20,14 @@ def store(scene: Scene) -> Finding:
     stored, path = scene.stored, scene.config.local_cases / FILE_NAME
     if isinstance(stored, Busy):
         return warn(stored.message, "twice-told doctor  # again, when that has ended")
+    if isinstance(stored, OlderStoreError):
+        return warn(stored.message, AGAIN)
     if isinstance(stored, PipelineError):
         return red(stored.message, _mending(scene, path, stored.message))
     if stored is not None:
         return ok(f"{stored.cases} cases, all readable")
     if path.exists():
-        return warn(f"{path} is of an older version or was never finished", AGAIN)
+        return warn(f"{path} was never finished", AGAIN)
     return red(f"there is no {path}", _way_back(scene, AGAIN))
 
 

@@ -188,6 +188,8 @@ def _prepare(folder: Path) -> None:
 
 
 def _failed(what: str, path: Path, error: OSError) -> LedgerError:
+    if error.errno == errno.ELOOP:
+        return LedgerError(f"{path} is a link", "put the file itself there, or name another ledger")
     return LedgerError(
         f"cannot {what} the ledger {path}: {error.strerror}",
         "free some space or mend its permissions",

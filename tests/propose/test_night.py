@@ -116,7 +116,7 @@ def test_a_barred_ledger_costs_neither_cases_nor_export(told: Config, broken: st
         ledger(told).mkdir(parents=True)
     done = command(told, "nightly")
     assert done.returncode == 3
-    assert "warning: nothing was proposed: cannot " in done.stderr
+    assert "warning: nothing was proposed: " in done.stderr
     assert len(cases(told)) == 3
     assert len(list((told.local_cases / "exports").iterdir())) == 1
     assert any("nothing was proposed" in text for text in answer(told, "status")["warnings"])
@@ -281,8 +281,9 @@ def test_an_old_home_learns_of_its_sessions_and_an_export_carries_them(
     run(config)
     with open_writer(config.local_cases) as store:
         store.rows("UPDATE files SET settings = 'of an older reader'")
-        store.rows("DROP TABLE acted")
-        store.rows("DELETE FROM migrations WHERE name LIKE '%acted'")
+        for table in ("acted", "acceptances"):
+            store.rows(f"DROP TABLE {table}")
+        store.rows("DELETE FROM migrations WHERE number > 3")
     run(config)
     assert sessions(config) == (1, 0)
     assert command(config, "export", str(tmp_path / "x.gz")).returncode == 0
