@@ -183,7 +183,7 @@ def _fill(store: Store, table: str, rows: Sequence[list[Any]]) -> None:
 
 
 def _overrule(store: Store, newer: Sequence[list[Any]]) -> None:
-    """Rulings by time, all tombstones."""
+    """Rulings by time, all tombstones; the name in ledgers where the export has none."""
     for row in newer:
         if row[0] == "rulings":
             store.con.execute(
@@ -197,6 +197,8 @@ def _overrule(store: Store, newer: Sequence[list[Any]]) -> None:
         elif row[0] == "meta" and row[1].startswith("tombstone_key"):
             name = f"tombstone_key:{row[2][:16]}"
             store.con.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", [name, row[2]])
+        elif row[0] == "meta" and row[1] == "machine":  # another one would be counted beside it
+            store.con.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", row[1:])
         elif row[0] == "meta" and row[1] == SWEEP_DUE:
             store.con.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", row[1:])
 

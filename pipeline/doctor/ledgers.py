@@ -6,7 +6,7 @@ from pipeline.doctor.finding import Finding, ok, quoted, red, warn
 from pipeline.doctor.scene import Scene
 from pipeline.errors import LedgerError
 from pipeline.ledger.book import NAME, read
-from pipeline.ledger.verify import file_problems, forgotten
+from pipeline.ledger.verify import ahead_of, file_problems, forgotten
 
 VERIFY = "twice-told ledger verify"
 
@@ -17,12 +17,13 @@ def sound(scene: Scene) -> Finding:
     if team and not team.is_dir():
         return red(f"the settings name a ledger in {team}, which is gone", _again(team))
     folders = (scene.config.home / "ledger", *([team] if team else []))
-    events, gone = 0, 0
+    events, gone, ahead = 0, 0, 0
     for file in (folder / NAME for folder in folders):
         try:
             problems = file_problems(file)
             gone += len(forgotten(file, scene.config.local_cases / "ledger"))
-            events += len(read(file).events)
+            found = read(file).events
+            events, ahead = events + len(found), ahead + len(ahead_of(found, scene.now))
         except LedgerError as error:
             return red(error.message, VERIFY)
         if problems:
@@ -30,6 +31,8 @@ def sound(scene: Scene) -> Finding:
             return red(f"{problems[0].where}: {problems[0].what}{more}", VERIFY)
     if gone:
         return warn(f"{gone} events that were verified before are not in the file", VERIFY)
+    if ahead:
+        return warn(f"{ahead} events come from the future: a machine's clock was wrong", VERIFY)
     return ok(f"{events} events, each of them sound" if events else "nothing was raised yet")
 
 

@@ -5,7 +5,7 @@ import errno
 import fcntl
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -13,6 +13,7 @@ from pathlib import Path
 from pipeline.errors import LedgerError
 from pipeline.files import PRIVATE_FILE
 from pipeline.ledger.event import Event, line, parse
+from pipeline.records import CaseType
 
 NAME = "proposals.jsonl"
 ATTRIBUTES = f"{NAME} -text merge=union\n"
@@ -139,6 +140,12 @@ def after(events: Sequence[Event], now: datetime) -> datetime:
     """A time for the next event: now, or just after the latest that is known."""
     latest = max((event.at for event in events), default=None)
     return now if latest is None or latest < now else latest + timedelta(microseconds=1)
+
+
+def concerning(events: Iterable[Event], bundle: tuple[str, CaseType], machine: str) -> list[Event]:
+    """What an event must be later than: all of its bundle, and of its own machine. So a clock that
+    is years ahead elsewhere moves nothing else."""
+    return [event for event in events if event.bundle == bundle or event.machine == machine]
 
 
 def _locked(path: Path) -> int:

@@ -4,9 +4,10 @@ Evidence of tampering, not prevention: whoever may write can add an event of goo
 """
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 
-from pipeline import git
+from pipeline import clock, git
 from pipeline.errors import LedgerError
 from pipeline.ledger import anchor, history
 from pipeline.ledger.anchor import Anchor
@@ -46,9 +47,8 @@ def verify(path: Path, state_folder: Path, remember: bool = True) -> Report:
 def _alone(path: Path, data: bytes, known: Anchor, file: Path) -> Report:
     reading = read_bytes(data)
     problems = (*_form(path, data, reading), *_forgotten(path, known, reading, (), file))
-    return Report(
-        path, len(reading.events), 0, problems, ("outside git: the file alone was checked",)
-    )
+    notes = ("outside git: the file alone was checked", *_odd(data, reading))
+    return Report(path, len(reading.events), 0, problems, notes)
 
 
 def _within(place: Place, path: Path, data: bytes, known: Anchor, file: Path) -> tuple[Report, str]:
@@ -62,7 +62,7 @@ def _within(place: Place, path: Path, data: bytes, known: Anchor, file: Path) ->
     problems += _form(path, data, reading, others)
     problems += _forgotten(path, known, reading, others, file)
     commits = sum(blob is not None for blob, _ in versions.values())
-    notes = [*_limits(place, commits)]
+    notes = [*_limits(place, commits), *_odd(data, reading)]
     away = (known.ids - reading.ids) & {event.id for event in others}
     if away and not problems:
         notes.append(f"{lines(sorted(away))} verified before: on another branch only")
@@ -78,6 +78,11 @@ def file_problems(path: Path) -> list[Problem]:
     """Of the file alone: cheap, without git. Raises LedgerError."""
     data = content(path) or b""
     return list(_form(path, data, read_bytes(data)))
+
+
+def ahead_of(events: Sequence[Event], now: datetime) -> list[Event]:
+    """Those that a clock dated more than a day too late; what follows on their bundles is too."""
+    return [event for event in events if event.at > now + timedelta(days=1)]
 
 
 def forgotten(path: Path, state_folder: Path) -> list[str]:
@@ -138,6 +143,16 @@ def _forgotten(
             f"{lines(gone)} verified there are gone, from all branches too",
             f"take them from a clone or git reflog; if they were taken out on purpose: rm {file}",
         )
+
+
+def _odd(data: bytes, reading: Reading) -> Iterator[str]:
+    """What is no fault of the file, and is to be known."""
+    texts = [text for text in data.split(b"\n") if text]
+    if doubled := len(texts) - len(set(texts)):
+        yield f"{doubled} doubled by git's union, each counts once"
+    if ahead := ahead_of(reading.events, clock.now()):
+        machines = ", ".join(sorted({event.machine[:8] for event in ahead}))
+        yield f"{len(ahead)} from the future: the clock of {machines} was wrong"
 
 
 def _limits(place: Place, commits: int) -> Iterator[str]:

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import chain
 
 from pipeline.cases.store import Store
 from pipeline.cases.write import machine_id
 from pipeline.errors import UsageError
-from pipeline.ledger.book import Books, after
+from pipeline.ledger.book import Books, after, concerning
 from pipeline.ledger.event import Event, Form, Happening, Reason
 from pipeline.ledger.fold import Proposal, State, fold
 from pipeline.propose.raising import write
@@ -49,10 +50,10 @@ def record(
     Raises UsageError when somebody else decided in the meantime, LedgerError.
     """
     check_still(books, proposal, what)
-    events = books.events()
-    at = after([event for ledger in events for event in ledger], now)
+    known, machine = chain.from_iterable(books.events()), machine_id(store)
+    at = after(concerning(known, proposal.bundle, machine), now)
     event = Event(
-        at, what, proposal.repo, proposal.type, machine_id(store), proposal.number,
+        at, what, proposal.repo, proposal.type, machine, proposal.number,
         form=form, rule=rule, reason=reason,
     )  # fmt: skip
     write(books, [event])

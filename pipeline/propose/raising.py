@@ -8,13 +8,13 @@ repeated has nothing to add.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from itertools import chain
 
 from pipeline.cases import repeats
 from pipeline.cases.repeats import Bundle, Unit
 from pipeline.cases.store import Store
-from pipeline.ledger.book import Books, after, append
+from pipeline.ledger.book import Books, after, append, concerning
 from pipeline.ledger.event import Counts, Event, Happening
 from pipeline.ledger.fold import Proposal, State, fold, next_number
 
@@ -45,12 +45,12 @@ def night(store: Store, found: Books, bounds: Bounds, machine: str, now: datetim
     ledgers = found.events()
     events = list(chain.from_iterable(ledgers))
     folded = fold(*ledgers)
-    at, number = after(events, now), next_number(folded)
+    number = next_number(folded)
     added: list[Event] = []
     for change in _changes(repeats.units(store, bounds.until), folded, events, machine, bounds):
         takes = change.happening in (Happening.RAISED, Happening.REOPENED)
+        at = after(concerning([*events, *added], change.bundle, machine), now)
         added.append(_event(change, at, machine, number if takes else None))
-        at += timedelta(microseconds=1)
         number += takes
     held = sum(event.event is Happening.HELD for event in added)
     return Raised(tuple(e.number for e in added if e.number is not None), held, tuple(added))

@@ -712,6 +712,10 @@ LEDGERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "out of order": (swapped, "red"),
     "a folder": (lambda path: (path.unlink(), path.mkdir()), "red"),
     "a link": (lambda path: (path.rename(path.with_name("x")), path.symlink_to("x")), "red"),
+    "from the future": (
+        lambda path: append(path, [event(Happening.HELD, 10**8, repo="other")]),
+        "warn",
+    ),
     "a line gone": (lambda path: path.write_bytes(path.read_bytes().splitlines(True)[0]), "warn"),
     "all gone": (lambda path: path.unlink(), "warn"),
 }

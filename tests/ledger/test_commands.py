@@ -81,6 +81,17 @@ def test_the_other_repositorys_name_never_reaches_the_team(config: Config, team:
     assert command(config, "ledger", "verify").returncode == 0
 
 
+def test_verify_tells_what_is_odd_and_no_fault(config: Config, team: Clone) -> None:
+    """Lines that git's union left twice (it may repeat any), and a clock that was wrong."""
+    file = config.home / "ledger" / NAME
+    append(file, [event(H.HELD, 10**8, repo="other")])
+    file.write_bytes(file.read_bytes() + file.read_bytes().splitlines(keepends=True)[0])
+    done = command(config, "ledger", "verify")
+    assert done.returncode == 0
+    assert "1 doubled" in done.stdout
+    assert "1 from the future" in done.stdout
+
+
 def test_the_settings_can_name_other_repositories(config: Config, team: Clone) -> None:
     (config.home / "config.toml").write_text('[ledger]\nrepos = ["webshop", "third"]\n')
     started(config, team)

@@ -20,7 +20,6 @@ from pipeline.propose import block, books, decide
 from pipeline.records import CaseType
 from tests.collect.homes import Done, answer, cases, command, everywhere
 from tests.propose.raised import (
-    MACHINE,
     SENTENCE,
     ledger,
     raise_,
@@ -324,16 +323,25 @@ def test_a_standing_instruction_is_told(config: Config, root: Path, repo: Path) 
     assert f"{repo / 'docs' / 'git.md'}:3" in done.stderr
 
 
-def test_the_rule_is_dated_after_all_that_is_known(raised: Config, repo: Path) -> None:
-    """A ledger from a machine whose clock is ahead."""
+@pytest.mark.parametrize(
+    ("repo_ahead", "moves"), [("loom", True), ("other", False)], ids=["its own", "another's"]
+)
+def test_a_clock_that_is_ahead_moves_its_own_bundle_alone(
+    raised: Config, repo: Path, repo_ahead: str, moves: bool
+) -> None:
+    """A rule is dated after all that is known of its bundle."""
     ahead = datetime(2099, 1, 1, tzinfo=UTC)
     known = read(ledger(raised)).events[0]
-    counted = Event(ahead, Happening.COUNTED, "loom", CaseType.MISSED_ITEM, MACHINE,
-                    counts=known.counts)  # fmt: skip
-    append(ledger(raised), [counted])
+    append(
+        ledger(raised),
+        [Event(ahead, Happening.HELD, repo_ahead, known.type, "f" * 16, counts=known.counts)],
+    )
     accept(raised)
-    assert states(raised)[0].state is State.ACCEPTED
-    assert max(event.at for event in read(ledger(raised)).events) > ahead
+    (decided,) = (p for p in states(raised) if p.repo == "loom")
+    assert decided.state is State.ACCEPTED
+    assert decided.decided_at is not None
+    assert (decided.decided_at > ahead) == moves
+    assert "from the future" in command(raised, "ledger", "verify").stdout
 
 
 def test_a_team_without_cases_of_its_own_can_accept(config: Config, repo: Path) -> None:

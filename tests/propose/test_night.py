@@ -344,3 +344,15 @@ def test_a_night_that_dies_at_the_ledger_is_made_up_for(told: Config, percent: i
     assert [p["number"] for p in answer(told, "proposals")] == [1]
     assert len(read(ledger(told)).events) == 1
     assert len(cases(told)) == 3
+
+
+def test_a_restore_keeps_the_name_in_ledgers(told: Config, tmp_path: Path) -> None:
+    """The same cases under another name would be counted twice, in a file that forgets nothing."""
+    command(told, "collect")
+    saved = str(tmp_path / "x.gz")
+    assert command(told, "export", saved).returncode == 0
+    command(told, "nightly")
+    before = ledger(told).read_bytes()
+    assert command(told, "restore", saved, "--yes").returncode == 0
+    command(told, "nightly")
+    assert ledger(told).read_bytes() == before
