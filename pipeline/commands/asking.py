@@ -1,6 +1,7 @@
 """Questions at the terminal: yes or no, one key, a text in the person's editor."""
 
 import os
+import select
 import shlex
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from pipeline.errors import ConfigError, UsageError
 from pipeline.files import PRIVATE_FILE
 
 FILE_NAME = "rule.md"
+SEQUENCE_SECONDS = 0.05
 
 
 def can_ask(context: Context) -> bool:
@@ -43,14 +45,20 @@ def line(context: Context, prompt: str) -> str:
 
 
 def key(context: Context, prompt: str, keys: Collection[str]) -> str:
-    """One key of those allowed, without Enter; "q" at the end of input. ^C interrupts as ever."""
+    """One key of those allowed, without Enter; "q" at the end of input. ^C interrupts as ever.
+
+    What was typed before the question is no answer to it, and neither is a part of an escape
+    sequence: the key Up sends an `A`.
+    """
     handle = sys.stdin.fileno()
     before = termios.tcgetattr(handle)
     try:
-        tty.setcbreak(handle, termios.TCSADRAIN)  # what was typed ahead counts
+        tty.setcbreak(handle, termios.TCSAFLUSH)
         _prompt(context, prompt)
         while True:
             pressed = os.read(handle, 1).decode("ascii", "replace").lower()
+            if pressed == "\x1b":
+                _skip_sequence(handle)
             if pressed in ("", "\x04"):
                 pressed = "q"
             if pressed in keys:
@@ -58,6 +66,19 @@ def key(context: Context, prompt: str, keys: Collection[str]) -> str:
                 return pressed
     finally:
         termios.tcsetattr(handle, termios.TCSADRAIN, before)
+
+
+def _skip_sequence(handle: int) -> None:
+    """The rest of what one key sends: `[` with parameters up to a final byte, or one more byte."""
+
+    def following() -> bytes:
+        return os.read(handle, 1) if select.select([handle], [], [], SEQUENCE_SECONDS)[0] else b""
+
+    first = following()
+    if first == b"O":
+        following()
+    while first == b"[" and (byte := following()) and not 0x40 <= byte[0] <= 0x7E:
+        pass
 
 
 def editor(environ: Mapping[str, str] = os.environ) -> str | None:

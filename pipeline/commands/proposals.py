@@ -7,6 +7,7 @@ from typing import Any
 from pipeline.cases.store import open_reader
 from pipeline.commands.context import Context
 from pipeline.ledger.fold import State
+from pipeline.propose.books import books
 from pipeline.propose.effect import Effect
 from pipeline.propose.listing import CLOSED, Entry, entries
 from pipeline.screen import Screen
@@ -16,6 +17,9 @@ def run(context: Context, args: Namespace) -> int:
     """The open and the accepted ones, or all; a table, tab-separated lines, or an array."""
     with open_reader(context.config.local_cases) as store:
         found = entries(context.config, store)
+        faults = books(context.config, store).faults()
+    for fault in faults:
+        context.screen.warn(fault)
     shown = [e for e in found if args.all or e.proposal.state not in CLOSED]
     if context.json:
         context.screen.document([as_json(entry) for entry in shown])

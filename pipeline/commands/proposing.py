@@ -27,6 +27,7 @@ def propose(
     found = books(config, store)
     machine = NOBODY if dry else machine_id(store)
     try:
+        summary.warnings += found.faults()
         added = night(store, found, bounds, machine, clock.now())
         if not dry:
             write(found, added.events)

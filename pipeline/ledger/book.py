@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pipeline.errors import LedgerError
 from pipeline.files import PRIVATE_FILE
-from pipeline.ledger.event import Event, line, parse
+from pipeline.ledger.event import Event, Happening, line, parse
 from pipeline.records import CaseType
 
 NAME = "proposals.jsonl"
@@ -72,9 +72,25 @@ class Books:
         the team's does not hold yet. Raises LedgerError."""
         if self.team is None:
             return ()
-        there = read(self.team).ids
+        there = read(self.team)
         mine = (event for event in read(self.home).events if event.repo in self.team_repos)
-        return tuple(event for event in mine if event.id not in there)
+        # A restored home raises anew, under its old name, what the team knows from it.
+        known = {(e.bundle, e.machine) for e in there.events if e.event is Happening.RAISED}
+        return tuple(
+            event
+            for event in mine
+            if event.id not in there.ids and (event.bundle, event.machine) not in known
+        )
+
+    def faults(self) -> list[str]:
+        """What the ledgers hold beside events, for a warning: it is passed over. Raises
+        LedgerError."""
+        return [
+            f"no events, and passed over: {len(bad)} of the lines of {file};"
+            " `twice-told ledger verify` tells more"
+            for file in self.files
+            if (bad := read(file).bad)
+        ]
 
 
 def read(path: Path) -> Reading:

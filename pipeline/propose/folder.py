@@ -21,6 +21,17 @@ def check(folder: Path, config: Config, me: int | None = None) -> None:
         raise LedgerError(f"{folder} cannot be looked at: {error.strerror}", OTHER) from error
 
 
+def check_there(folder: Path) -> None:
+    """Raises LedgerError unless a team's folder stands where `init` made it: what has replaced it
+    since was chosen by whoever writes to the repository."""
+    _no_link(folder)
+    if not folder.is_dir():
+        raise LedgerError(
+            f"the settings name a ledger in {folder}, which is gone",
+            "get the repository back, or take its [ledger] path out of the settings",
+        )
+
+
 def _check(folder: Path, config: Config, me: int) -> None:
     for private in (config.local_cases, config.home / "ledger"):
         if _within(folder, private):

@@ -17,6 +17,7 @@ from pipeline.cases.store import Store
 from pipeline.ledger.book import Books, after, append, concerning
 from pipeline.ledger.event import Counts, Event, Happening
 from pipeline.ledger.fold import Proposal, State, fold, next_number
+from pipeline.propose.folder import check_there
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ def write(found: Books, events: Sequence[Event]) -> None:
     A team's ledger first gets what it should hold already, so that no count there lacks its raise.
     """
     if found.team:
+        check_there(found.team.parent)
         append(found.team, found.owed())
     for path in dict.fromkeys(found.file_of(event.repo) for event in events):
         append(path, [event for event in events if found.file_of(event.repo) == path])

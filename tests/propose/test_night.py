@@ -356,3 +356,13 @@ def test_a_restore_keeps_the_name_in_ledgers(told: Config, tmp_path: Path) -> No
     assert command(told, "restore", saved, "--yes").returncode == 0
     command(told, "nightly")
     assert ledger(told).read_bytes() == before
+
+
+def test_lines_that_are_no_events_are_told_of(told: Config) -> None:
+    command(told, "nightly")
+    ledger(told).write_bytes(ledger(told).read_bytes() + b"torn\n")
+    for words in (["proposals"], ["nightly"]):
+        done = command(told, *words)
+        assert done.returncode == 0
+        assert "passed over: 1 of the lines" in done.stderr
+        assert "`twice-told ledger verify` tells more" in done.stderr

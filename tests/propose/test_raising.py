@@ -11,8 +11,10 @@ from pipeline.cases import read, repeats, rulings
 from pipeline.errors import LedgerError
 from pipeline.inject.items import is_worth_showing
 from pipeline.ledger.book import Books
+from pipeline.ledger.book import read as read_ledger
 from pipeline.ledger.event import Happening
 from pipeline.ledger.fold import State, fold
+from pipeline.ledger.verify import file_problems
 from pipeline.propose.raising import Bounds
 from pipeline.records import CaseType, Source
 from tests.propose.worlds import BEGUN, Machine, Said, merge
@@ -247,6 +249,7 @@ def test_two_bundles_that_took_one_number_get_two(tmp_path: Path) -> None:
 
 def test_a_teams_ledger_learns_of_its_repository_alone(tmp_path: Path) -> None:
     machine = Machine.new(tmp_path)
+    (tmp_path / "team").mkdir()
     machine.books = Books(machine.path, tmp_path / "team" / "t.jsonl", frozenset(["loom"]))
     machine.hear(said("a", 0), said("b", 1))
     machine.hear(said("a", 0, repo="weave"), said("b", 1, repo="weave"))
@@ -255,6 +258,40 @@ def test_a_teams_ledger_learns_of_its_repository_alone(tmp_path: Path) -> None:
     assert [[e.repo for e in ledger] for ledger in (team, own)] == [["loom"], ["weave"]]
     assert {p.number for p in fold(team, own)} == {1, 2}
     assert machine.sleep(NOW).events == ()
+
+
+@pytest.mark.parametrize("what", ["gone", "a link"])
+def test_a_teams_folder_that_was_replaced_is_left_alone(tmp_path: Path, what: str) -> None:
+    """`init` made a folder; what a repository puts in its place is not written to."""
+    machine = Machine.new(tmp_path)
+    team, victim = tmp_path / "clone" / "ledger", tmp_path / "victim"
+    for folder in (victim, tmp_path / "clone" / ".git"):
+        folder.mkdir(parents=True)
+    if what == "a link":
+        team.symlink_to(victim)
+    machine.books = Books(machine.path, team / "t.jsonl", frozenset(["loom"]))
+    machine.hear(said("a", 0), said("b", 1))
+    with pytest.raises(LedgerError):
+        machine.sleep(NOW)
+    assert list(victim.iterdir()) == []
+    assert team.exists() == (what == "a link")
+
+
+def test_a_restored_home_raises_nothing_twice_for_the_team(tmp_path: Path) -> None:
+    """It has its old name, and not its ledger."""
+    machine = Machine.new(tmp_path)
+    machine.hear(said("a", 0), said("b", 1))
+    machine.sleep(NOW)
+    (tmp_path / "team").mkdir()
+    team = tmp_path / "team" / "t.jsonl"
+    machine.path.rename(team)
+    machine.sleep(NOW)
+    assert [event.event for event in read_ledger(machine.path).events] == [Happening.RAISED]
+    machine.books = Books(machine.path, team, frozenset(["loom"]))
+    before = team.read_bytes()
+    machine.sleep(NOW)
+    assert team.read_bytes() == before
+    assert file_problems(team) == []
 
 
 def test_a_ledger_that_is_barred_is_a_known_error(machine: Machine) -> None:

@@ -162,6 +162,23 @@ def test_other_keys_do_nothing_and_help_explains(desk: Desk) -> None:
     assert desk.end() == 0
 
 
+@pytest.mark.parametrize("pressed", ["\x1b[3~", "\x1b[1~", "\x1b[A", "\x1bOP"], ids=ascii)
+def test_a_key_that_sends_several_letters_answers_nothing(
+    desk: Desk, raised: Config, pressed: str
+) -> None:
+    """Delete sends a 3, Home a 1, Up an A."""
+    desk.until(KEYS)
+    desk.type(pressed)
+    desk.type("r")
+    desk.until("b back > ")
+    desk.type(pressed)
+    desk.type("b")
+    desk.until(KEYS)
+    desk.type("q")
+    assert desk.end() == 0
+    assert now(raised) == [State.RAISED, State.RAISED, State.RAISED]
+
+
 def test_an_interrupt_leaves_what_was_decided(desk: Desk, raised: Config) -> None:
     desk.until(KEYS)
     desk.type("r")
