@@ -15,6 +15,8 @@ from pipeline.records import Case, CaseType
 
 NIGHTS = 3
 """So many nights a case without a usable answer is asked about."""
+DRAFT = "draft"
+"""The purpose of an answer that words a rule."""
 
 
 class Outcome(StrEnum):
@@ -48,11 +50,11 @@ class Answer:
     """What one model said to one question, and what that cost."""
 
     id: str
-    """The case; "" for a labelled message."""
+    """The case; "" for a labelled message or a draft."""
     key: str
     """Digest of words, prompt and model."""
     purpose: str
-    """`night` or `eval`."""
+    """`night`, `eval` or `draft`."""
     model: str
     prompt: str
     """Digest of the prompt's file."""

@@ -6,10 +6,10 @@ from pipeline import clock
 from pipeline.cases import acceptances
 from pipeline.cases.acceptances import Acceptance
 from pipeline.cases.store import open_reader
-from pipeline.commands import asking
+from pipeline.commands import asking, drafting
 from pipeline.commands.context import Context
 from pipeline.commands.matter import Matter, matter, next_step
-from pipeline.commands.plan import Plan, drafted, globs, look, planned, resumed
+from pipeline.commands.plan import Plan, globs, look, planned, resumed
 from pipeline.commands.stdin import stdin
 from pipeline.commands.writing import writing
 from pipeline.errors import UsageError
@@ -34,10 +34,11 @@ def _rule(context: Context, args: Namespace) -> Plan:
     """The file is read before the editor opens: what changes meanwhile is not overwritten."""
     found, into, left = look(context, args.number, args.target)
     asking.check_askable(context, "this changes a file")
-    if left:
-        return resumed(found, left)
-    document = into.read()
     text = _given(args.text)
+    if left:
+        is_moved = args.target is not None and into.path != left.document.path
+        return resumed(found, left, is_moved or text not in (None, left.rule.sentence))
+    document = into.read()
     if text is None:
         text = _written(context, found, into)
     if not text.strip():
@@ -90,9 +91,10 @@ def carry_out(context: Context, plan: Plan) -> None:
 def done(context: Context, plan: Plan, going: bool) -> int:
     """Says what happened and what comes next."""
     proposal, ledger = plan.matter.proposal, plan.matter.books.file_of(plan.matter.proposal.repo)
+    decided = plan.is_whole and (going or context.dry_run)
     if context.json:
         context.screen.document(
-            outcome(proposal, "accepted", context.dry_run, going)
+            outcome(proposal, "accepted" if decided else None, context.dry_run, going)
             | {
                 "form": plan.form.value,
                 "text": plan.sentence,
@@ -101,7 +103,7 @@ def done(context: Context, plan: Plan, going: bool) -> int:
                 "warnings": list(plan.warnings),
             }
         )
-    elif not plan.is_whole or not (going or context.dry_run):
+    elif not decided:
         context.screen.line("nothing was changed")
     else:
         would_be = "would be " if context.dry_run else ""
@@ -112,8 +114,9 @@ def done(context: Context, plan: Plan, going: bool) -> int:
     return 0
 
 
-def outcome(proposal: Proposal, what: str, dry_run: bool, going: bool) -> dict[str, object]:
-    """The head of the document that a decision prints with --json."""
+def outcome(proposal: Proposal, what: str | None, dry_run: bool, going: bool) -> dict[str, object]:
+    """The head of the document that a decision prints with --json. `what`: None when nothing was
+    decided, nor would be."""
     return {
         "number": proposal.number, "repo": proposal.repo, "type": proposal.type.value,
         "decision": what, "dry_run": dry_run, "done": going,
@@ -121,7 +124,7 @@ def outcome(proposal: Proposal, what: str, dry_run: bool, going: bool) -> dict[s
 
 
 def _written(context: Context, found: Matter, into: Target) -> str:
-    text = drafted(context, found, globs(found, into))
+    text = drafting.from_judge(context, found, globs(found, into))
     command = asking.editor()
     if context.dry_run or command is None:
         return text

@@ -6,7 +6,7 @@ from pipeline.commands.context import Context
 from pipeline.commands.proposals import note
 from pipeline.inject.items import is_worth_showing
 from pipeline.propose.listing import Entry, entries, numbered
-from pipeline.records import Case
+from pipeline.records import Case, CaseType
 from pipeline.screen import TYPE_COLORS
 
 
@@ -17,13 +17,21 @@ def cases_behind(context: Context, store: Store | None, number: int, hidden: boo
     if not context.json:
         _heading(context, entry)
     repo, kind = entry.proposal.bundle
-    found = read.cases(store, read.Wanted(repo=repo, type=kind, hidden=hidden)) if store else []
-    cases = [case for case in found if hidden or is_worth_showing(case)]
+    cases = counting(store, repo, kind) if store and not hidden else []
+    if store and hidden:
+        cases = read.cases(store, read.Wanted(repo=repo, type=kind, hidden=True))
     missing = entry.proposal.counts.cases - len(cases)
     if missing > 0:
         which = f"{missing} of its cases lie" if cases else "its cases lie"
         context.screen.talk(f"{which} on another machine, or were taken back since the last night")
     return cases
+
+
+def counting(store: Store, repo: str, kind: CaseType) -> list[Case]:
+    """The cases of this machine that a proposal rests on, newest first: open, decided, and no bare
+    "no" without the action that it answers (S3.25)."""
+    found = read.cases(store, read.Wanted(repo=repo, type=kind))
+    return [case for case in found if is_worth_showing(case)]
 
 
 def _heading(context: Context, entry: Entry) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from pipeline.cases import acceptances, read
 from pipeline.cases.acceptances import Acceptance
 from pipeline.cases.store import Store
+from pipeline.commands.behind import counting
 from pipeline.commands.context import Context
 from pipeline.config import Config
 from pipeline.errors import UsageError
@@ -30,7 +31,7 @@ class Matter:
     proposal: Proposal
     books: Books
     cases: tuple[Case, ...]
-    """The open ones of its bundle on this machine, newest first."""
+    """Those on this machine that count for it, newest first."""
     tree: Tree | None
     """The working tree of its repository, when the command runs inside it."""
     last: Mapping[str, date]
@@ -43,12 +44,11 @@ def matter(context: Context, store: Store | None, number: int, what: Happening) 
     """Raises UsageError when there is nothing to decide so."""
     ledgers = books.books(context.config, store)
     proposal = chosen(books.proposals(ledgers), number, what)
-    wanted = read.Wanted(repo=proposal.repo, type=proposal.type)
     here = target.tree(cwd(), store)
     return Matter(
         proposal,
         ledgers,
-        tuple(read.cases(store, wanted)) if store else (),
+        tuple(counting(store, proposal.repo, proposal.type)) if store else (),
         here if here and here.repo == proposal.repo else None,
         {f"{b.repo}/{b.type}": b.last for b in read.bundles(store)} if store else {},
         acceptances.recall(store, proposal.repo, proposal.type) if store else None,

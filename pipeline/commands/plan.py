@@ -67,17 +67,6 @@ def globs(found: Matter, into: Target | None = None) -> Sequence[str]:
     return scope.globs(found.cases, top) if top else ()
 
 
-def drafted(context: Context, found: Matter, files: Sequence[str]) -> str:
-    """A model's sentence where the judge is on, else the template's. Raises UsageError."""
-    text = None
-    if context.config.judge.enabled and not context.dry_run:
-        from pipeline.judge.draft import draft as asked  # with all that asking needs
-
-        context.screen.talk("asking the judge for a draft")
-        text = asked(context.config, found.cases)
-    return draft.checked(text or draft.from_template(found.proposal, found.cases, files))
-
-
 def planned(context: Context, found: Matter, into: Target, document: Document, text: str) -> Plan:
     """The whole plan for a sentence. Raises UsageError, ConfigError."""
     sentence = draft.checked(text)
@@ -97,12 +86,16 @@ def planned(context: Context, found: Matter, into: Target, document: Document, t
     return Plan(found, Form.RULE, sentence, rule_hash(sentence), made, into.path, tuple(warnings))
 
 
-def resumed(found: Matter, left: Found) -> Plan:
-    """Of an acceptance that was cut off: the file has the rule, the ledger does not."""
+def resumed(found: Matter, left: Found, is_other: bool) -> Plan:
+    """Of an acceptance that was cut off: the file has the rule, the ledger does not. `is_other`:
+    the person gave another sentence, or another file, by now."""
     where = f"{left.document.path}:{left.rule.line}"
+    warnings = [f"the rule stands in {where} already; only the ledger does not know it"]
+    if is_other:
+        warnings.append("the sentence or file given now is not used; `retire` it to give another")
     return Plan(
         found, Form.RULE, left.rule.sentence, left.rule.hash, None, left.document.path,
-        (f"the rule stands in {where} already; only the ledger does not know it",),
+        tuple(warnings),
     )  # fmt: skip
 
 

@@ -1,12 +1,15 @@
 """`review`: the open proposals one by one, with single keys. What was decided stays decided."""
 
+import contextlib
 from argparse import Namespace
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from pipeline import clock
 from pipeline.cases import rulings
 from pipeline.cases.store import open_reader
 from pipeline.collect.similar import grouped
-from pipeline.commands import accept, asking, show, verdicts
+from pipeline.commands import accept, asking, drafting, show, verdicts
 from pipeline.commands import plan as planning
 from pipeline.commands.context import Context
 from pipeline.commands.lookup import one_case
@@ -18,6 +21,9 @@ from pipeline.ledger.fold import State
 from pipeline.propose import books
 from pipeline.screen import TYPE_COLORS
 
+KEYS = "ceardsq?"
+ASKING = "m let the judge draft  "
+ASKING_EXPLAINED = "m  send the masked cases to the judge, which drafts a sentence"
 HELP = "c cases  e edit  a accept  r reject  d dismiss a case  s skip  q quit  ? help"
 EXPLAINED = (
     "c  show the cases behind the proposal",
@@ -28,6 +34,29 @@ EXPLAINED = (
     "s  skip the proposal, it stays open",
     "q  quit; so does ^C, and what was decided stays",
 )
+
+
+@dataclass(slots=True)
+class Draft:
+    """The sentence so far."""
+
+    text: str = ""
+    is_edited: bool = False
+    """The person's own by now."""
+
+    def take(self, text: str) -> None:
+        """A new draft in its place."""
+        self.text, self.is_edited = text, False
+
+    def edit(self) -> None:
+        """In the person's editor. Raises UsageError, ConfigError."""
+        command = asking.editor()
+        if command is None:
+            hint = "set one, or a accepts the draft"
+            raise UsageError("neither $VISUAL nor $EDITOR is set", hint)
+        before = self.text
+        self.text = asking.edited(before, command, output_free=True)
+        self.is_edited |= self.text.strip() != before.strip()
 
 
 def run(context: Context, args: Namespace) -> int:
@@ -49,62 +78,104 @@ def run(context: Context, args: Namespace) -> int:
 
 
 def _walk(context: Context, number: int, place: str) -> bool:
-    """One proposal until it is decided or skipped; False to quit."""
-    try:
-        text = _head(context, number, place)
-    except UsageError as error:  # decided by somebody else since the walk began
-        context.screen.error(error.message, error.hint)
-        return True
+    """One proposal until it is decided or skipped; False to quit. A fault is shown, and the
+    proposal can be looked at further."""
+    draft, pressed = Draft(), ""
     while True:
-        pressed = asking.key(context, f"{HELP} > ", "cearsdq?")
+        with _shown(context):
+            found = _look(context, number)
+            if found is None:
+                return True
+            if not pressed:
+                _head(context, found, place, draft)
+            elif _decided(context, found, pressed, draft):
+                return True
+        pressed = _pressed(context)
         if pressed in "sq":
             return pressed == "s"
-        try:
-            found = _look(context, number)
-            match pressed:
-                case "?":
-                    for line in EXPLAINED:
-                        context.screen.line(line)
-                case "c":
-                    _cases(context, found)
-                case "d":
-                    _dismiss(context, found)
-                case "r":
-                    if _reject(context, found):
-                        return True
-                case "a" | "e":
-                    text = _edited(text) if pressed == "e" else text
-                    if text.strip() and _accept(context, number, text):
-                        return True
-        except PipelineError as error:
-            context.screen.error(error.message, error.hint)
 
 
-def _look(context: Context, number: int) -> Matter:
+def _pressed(context: Context) -> str:
+    can_ask = drafting.may_ask(context)
+    return asking.key(context, f"{ASKING * can_ask}{HELP} > ", KEYS + "m" * can_ask)
+
+
+def _decided(context: Context, found: Matter, pressed: str, draft: Draft) -> bool:
+    """Does what a key stands for; True when nothing is left to decide."""
+    number = found.proposal.number
+    assert number is not None
+    match pressed:
+        case "?":
+            _explain(context)
+        case "c":
+            _cases(context, found)
+        case "d":
+            _dismiss(context, found)
+            _renew(context, number, draft)
+        case "m":
+            draft.take(drafting.from_judge(context, found, planning.globs(found)))
+            context.screen.line(f"  draft: {draft.text}")
+        case "r":
+            return _reject(context, found)
+        case "e":
+            draft.edit()
+            return _accept(context, number, draft)
+        case "a":
+            return _accept(context, number, draft)
+    return False
+
+
+def _explain(context: Context) -> None:
+    for line in EXPLAINED:
+        context.screen.line(line)
+    if drafting.may_ask(context):
+        context.screen.line(ASKING_EXPLAINED)
+
+
+@contextlib.contextmanager
+def _shown(context: Context) -> Iterator[None]:
+    try:
+        yield
+    except PipelineError as error:
+        context.screen.error(error.message, error.hint)
+
+
+def _look(context: Context, number: int) -> Matter | None:
+    """None, and it is said, when somebody else has decided since the walk began."""
     with open_reader(context.config.local_cases) as store:
-        return matter(context, store, number, Happening.ACCEPTED)
+        try:
+            return matter(context, store, number, Happening.ACCEPTED)
+        except UsageError as error:
+            context.screen.error(error.message, error.hint)
+            return None
 
 
-def _head(context: Context, number: int, place: str) -> str:
-    """What it is about; returns the drafted sentence."""
-    found = _look(context, number)
+def _head(context: Context, found: Matter, place: str, draft: Draft) -> None:
+    """What it is about, and the template's draft: to look at a proposal sends nothing."""
     proposal = found.proposal
     counts, kind = proposal.counts, proposal.type.value
     context.screen.line()
     context.screen.heading(
-        f"proposal {number} ({place})  {proposal.repo}", kind, TYPE_COLORS[kind], ""
+        f"proposal {proposal.number} ({place})  {proposal.repo}", kind, TYPE_COLORS[kind], ""
     )
     context.screen.line(
         f"  {counts.cases} cases, {counts.sessions} sessions, {counts.days} days,"
         f" {counts.first} to {counts.last}"
     )
-    text = planning.drafted(context, found, planning.globs(found))
-    context.screen.line(f"  draft: {text}")
+    draft.take(drafting.from_template(context, found, planning.globs(found)))
+    context.screen.line(f"  draft: {draft.text}")
     if stands := exists_not_kept(found, context.config):
         context.screen.line(
             f"  exists, not kept: {stands.path}:{stands.line}; sharpen it or make it a hook"
         )
-    return text
+
+
+def _renew(context: Context, number: int, draft: Draft) -> None:
+    """A draft would claim the case that has gone; what the person wrote is theirs."""
+    found = None if draft.is_edited else _look(context, number)
+    if found:
+        draft.take(drafting.from_template(context, found, planning.globs(found)))
+        context.screen.line(f"  draft: {draft.text}")
 
 
 def _cases(context: Context, found: Matter) -> None:
@@ -142,20 +213,15 @@ def _reject(context: Context, found: Matter) -> bool:
     return True
 
 
-def _edited(text: str) -> str:
-    command = asking.editor()
-    if command is None:
-        raise UsageError("neither $VISUAL nor $EDITOR is set", "set one, or a accepts the draft")
-    return asking.edited(text, command, output_free=True)
-
-
-def _accept(context: Context, number: int, text: str) -> bool:
+def _accept(context: Context, number: int, draft: Draft) -> bool:
     """False when the person does not want the change after all."""
+    if not draft.text.strip():
+        return False
     found, into, left = planning.look(context, number)
     if left:
-        plan = planning.resumed(found, left)
+        plan = planning.resumed(found, left, draft.is_edited)
     else:
-        plan = planning.planned(context, found, into, into.read(), text)
+        plan = planning.planned(context, found, into, into.read(), draft.text)
     accept.show(context, plan)
     going = not context.dry_run and asking.agreed(context, "Accept this?")
     if going:

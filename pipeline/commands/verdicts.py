@@ -84,7 +84,8 @@ def _said(
     proposal = found.proposal
     if context.json:
         more = {"detail": detail, "diff": made.diff if made else [], "warnings": warnings or []}
-        context.screen.document(outcome(proposal, what, context.dry_run, going) | more)
+        decision = what if going or context.dry_run else None
+        context.screen.document(outcome(proposal, decision, context.dry_run, going) | more)
     elif not going and not context.dry_run:
         context.screen.line("nothing was changed")
     else:

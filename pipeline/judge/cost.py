@@ -86,8 +86,9 @@ def _second_share(bills: Sequence[Bill], first: Model, second: Model) -> float:
 
 
 def _usual_usd(question: Question, bills: Sequence[Bill], part: float) -> float:
-    """As this model's answers were so far; else by the length of the question."""
-    own = [bill for bill in bills if bill.model == question.model.id]
+    """As this model's answers were so far; else by the length of the question. A draft is none of
+    them: it is asked about many cases at once."""
+    own = [b for b in bills if b.model == question.model.id and b.purpose != judging.DRAFT]
     answered = sum(bill.answered for bill in own)
     if answered:
         tokens_in = sum(bill.tokens_in for bill in own) / answered

@@ -1,4 +1,4 @@
-"""The sentence of a rule: drafted without anybody's words, and checked wherever it comes from."""
+"""The sentence of a rule: worded from what repeated, and checked wherever it comes from."""
 
 import re
 from collections.abc import Sequence
@@ -23,17 +23,19 @@ _CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 _IMPORT = re.compile(r"(?:^|[\s(\[])@[\w~./\\]")
 
 
-def from_template(proposal: Proposal, cases: Sequence[Case], files: Sequence[str]) -> str:
-    """Says what repeated, where, how often and when; claims no more than the cases that are here.
+def worded(
+    proposal: Proposal, cases: Sequence[Case], files: Sequence[str], written: str | None = None
+) -> str:
+    """The template's sentence, or the one that a model has written; either says where, how often
+    and when, and claims no more than the cases that are here.
 
-    Where none are (a team's ledger, another machine's cases), than what the ledger counts. A bare
-    "no" without the action that it answers counts for nothing (S3.25).
+    Where none are (a team's ledger, another machine's cases), than what the ledger counts.
     """
-    cases = [case for case in cases if case.named or case.tool]
     known = words()
     parts = known.parts
     where = parts["repository"].format(repo=proposal.repo)
-    where += parts["files"].format(files=" ".join(files)) if files else ""
+    # In backticks, as a folder's name may begin with @, which would be an import.
+    where += parts["files"].format(files=" ".join(f"`{name}`" for name in files)) if files else ""
     name = scope.tool(cases)
     counts = proposal.counts
     days = [case.day for case in cases] or [counts.first, counts.last]
@@ -43,13 +45,28 @@ def from_template(proposal: Proposal, cases: Sequence[Case], files: Sequence[str
         tool=parts["tool"].format(tool=name) if name else "",
     )
     span = parts["span"].format(first=min(days), last=max(days))
-    return known.drafts[proposal.type].format(where=where, times=times, span=span)
+    form = parts["written"] if written else known.drafts[proposal.type]
+    return form.format(where=where, times=times, span=span, sentence=_ended(written or ""))
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence.endswith((".", "!", "?", "。")) else f"{sentence}."
 
 
 def checked(text: str) -> str:
     """One line that may stand in a CLAUDE.md. Raises UsageError, which quotes nothing of it."""
+    if reason := fault(text):
+        raise UsageError(
+            f"the rule {reason}",
+            f"one paragraph of at most {MAX_CHARS} characters, without secrets, comments, imports",
+        )
+    return _line(text)
+
+
+def fault(text: str) -> str | None:
+    """Why it may not stand there; quotes nothing of it."""
     paragraphs = [part for part in re.split(r"\n\s*\n", text.strip()) if part.strip()]
-    sentence = " ".join(inert(text).split())
+    sentence = _line(text)
     found = mask(sentence).found
     reason = None
     if not sentence:
@@ -66,12 +83,11 @@ def checked(text: str) -> str:
         reason = "holds an @import"
     elif sentence.startswith(("```", "~~~")):
         reason = "begins a code fence"
-    if reason:
-        raise UsageError(
-            f"the rule {reason}",
-            f"one paragraph of at most {MAX_CHARS} characters, without secrets, comments, imports",
-        )
-    return sentence
+    return reason
+
+
+def _line(text: str) -> str:
+    return " ".join(inert(text).split())
 
 
 def echoes(sentence: str, cases: Sequence[Case]) -> list[str]:

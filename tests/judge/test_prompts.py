@@ -1,5 +1,6 @@
 """Prompts are files with inputs; and one of them drafts a sentence."""
 
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 
 from pipeline.errors import ModelError
 from pipeline.judge import prompts
-from pipeline.judge.draft import draft, sentence
+from pipeline.judge.draft import Drafted, draft, sentence
 from pipeline.judge.labels import Label, Silence
 from pipeline.judge.request import Reply
 from tests.judge.conftest import KEY, Serve
@@ -96,16 +97,20 @@ def test_a_draft_is_asked_of_the_second_model(
     cases = here.cases()
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     off = replace(here.config, judge=replace(here.config.judge, enabled=False))
-    assert draft(off, cases) is None
-    assert draft(here.config, []) is None
+    assert draft(off, cases) == draft(here.config, []) == Drafted()
     assert here.server.received == []
     here.server.draft = "Do not rename what nobody asked you to rename."
-    assert draft(here.config, cases) == here.server.draft
+    assert draft(here.config, cases).sentence == here.server.draft
     (request,) = here.server.received
     assert request.model == here.config.judge.second.id
     assert len(request.case["corrections"]) == 3
     monkeypatch.delenv("ANTHROPIC_API_KEY")
-    assert draft(here.config, cases) is None
+    assert "holds no key" in draft(here.config, cases).fault
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, "anthropic", None)
+        found = draft(here.config, cases)
+        assert (found.sentence, "not installed" in found.fault) == (None, True)
     here.server.close()
-    assert draft(here.config, cases) is None
+    found = draft(here.config, cases)
+    assert (found.sentence, "cannot be reached" in found.fault) == (None, True)

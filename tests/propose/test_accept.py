@@ -230,8 +230,50 @@ def test_a_cut_off_acceptance_is_ended(raised: Config, repo: Path) -> None:
     done = command(raised, "accept", "1", "--yes")
     assert done.returncode == 0, done.stderr
     assert "already" in done.stderr
+    assert "not used" not in done.stderr
     assert (repo / "CLAUDE.md").read_bytes() == data
     assert states(raised)[0].rule == rule_hash(SENTENCE)
+    for words in (["--text", "Another one."], ["--target", "CLAUDE.local.md"]):
+        ledger(raised).write_bytes(before)
+        done = command(raised, "accept", "1", "--yes", *words)
+        assert "is not used" in done.stderr
+        assert states(raised)[0].rule == rule_hash(SENTENCE)
+
+
+def test_a_draft_that_fails_the_check_gives_way(raised: Config, repo: Path) -> None:
+    """Files below a folder whose name is masked: the template is left without them."""
+    folder = repo / ("jane.doe" + "@" + "example.com")
+    folder.mkdir()
+    with writing(raised) as store:
+        store.con.execute("UPDATE cases SET tool = 'Edit', gist = ?", [f"{folder.name}/a.ts"])
+    done = command(raised, "accept", "1", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "in loom, go through" in done.stdout
+    assert folder.name not in done.stdout
+
+
+def test_a_folder_that_begins_with_an_at(raised: Config, repo: Path) -> None:
+    (repo / "@acme").mkdir()
+    with writing(raised) as store:
+        store.con.execute("UPDATE cases SET tool = 'Edit', gist = '@acme/a.ts'")
+    done = command(raised, "accept", "1", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "in loom under `@acme/**`, go through" in done.stdout
+
+
+def test_a_bare_case_counts_for_nothing(raised: Config, repo: Path) -> None:
+    """On no screen and in no draft; one that was only noticed, neither."""
+    bare, other = cases(raised)
+    for source in ("human", "review"):
+        with writing(raised) as store:
+            store.con.execute(
+                "UPDATE cases SET named = false, tool = '', gist = '', source = ? WHERE id = ?",
+                [source, bare.id],
+            )
+        shown = command(raised, "show", "1").stdout
+        assert other.id in shown
+        assert bare.id not in shown
+        assert "1 times in 1 sessions" in command(raised, "accept", "1", "--dry-run").stdout
 
 
 def test_a_sentence_is_checked_and_refused_without_being_quoted(raised: Config, repo: Path) -> None:
@@ -269,6 +311,8 @@ def test_a_good_sentence_is_taken(raised: Config, repo: Path, text: str) -> None
 def test_empty_text_does_nothing(raised: Config, repo: Path) -> None:
     done = command(raised, "accept", "1", "--yes", "--text", " ")
     assert (done.returncode, done.stdout) == (0, "nothing was changed\n")
+    found = answer(raised, "accept", "1", "--yes", "--text", "")
+    assert (found["done"], found["decision"]) == (False, None)
     assert states(raised)[0].state is State.RAISED
 
 

@@ -42,20 +42,29 @@ def proposal(kind: CaseType = CaseType.MISSED_ITEM) -> Proposal:
 def test_a_draft_of_each_type_passes_its_own_checks(kind: CaseType) -> None:
     cases = [case("You forgot the quokka.", "Bash", "make", n) for n in range(2)]
     for known, files in [(cases, ()), (cases, ("src/api/**",)), ([], ())]:
-        text = draft.from_template(replace(proposal(), type=kind), known, files)
+        text = draft.worded(replace(proposal(), type=kind), known, files)
         assert draft.checked(text) == text
         assert "quokka" not in text
         assert draft.echoes(text, known) == []
 
 
 def test_a_draft_claims_no_more_than_its_cases() -> None:
-    text = draft.from_template(proposal(), [case(tool="Bash", n=n) for n in range(2)], ())
+    text = draft.worded(proposal(), [case(tool="Bash", n=n) for n in range(2)], ())
     assert "in loom, go" in text
     assert "2 times in 2 sessions, each time after Bash (2026-03-02 to 2026-03-03)" in text
-    text = draft.from_template(proposal(), [case(tool="Bash"), case(tool="Edit", n=1)], ())
+    text = draft.worded(proposal(), [case(tool="Bash"), case(tool="Edit", n=1)], ())
     assert "Bash" not in text
-    text = draft.from_template(proposal(), [], ())
+    text = draft.worded(proposal(), [], ())
     assert "4 times in 3 sessions (2026-02-01 to 2026-02-09)" in text
+
+
+def test_a_models_sentence_says_what_it_rests_on() -> None:
+    cases = [case(tool="Edit", n=n) for n in range(2)]
+    for written in ("Keep {braces}.", "Keep {braces}"):
+        assert draft.worded(proposal(), cases, ("src/**",), written) == (
+            "Keep {braces}. It was corrected in loom under `src/**` 2 times in 2 sessions,"
+            " each time after Edit (2026-03-02 to 2026-03-03)."
+        )
 
 
 @given(text=st.text(max_size=200))

@@ -135,7 +135,10 @@ def test_cases_are_shown_and_one_dismissed(desk: Desk, raised: Config) -> None:
     desk.type("d")
     desk.until("id of the case: ")
     desk.type(f"{id_}\n")
-    assert f"{id_}: dismissed" in desk.until(KEYS)
+    shown = desk.until(KEYS)
+    assert f"{id_}: dismissed" in shown
+    assert "draft: Before you" in shown
+    assert "1 times in 1 sessions" in shown, "it claims no more than is left"
     desk.type("d")
     desk.until("id of the case: ")
     desk.type("nonsense\n")
@@ -207,6 +210,64 @@ def test_editing(raised: Config, repo: Path, tmp_path: Path) -> None:
     finally:
         desk.close()
     assert f"- {SENTENCE}\n" in (repo / "CLAUDE.md").read_text()
+
+
+def test_what_was_edited_outlives_a_dismissal(raised: Config, repo: Path, tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text(f'#!/bin/sh\necho "{SENTENCE}" > "$1"\n')
+    editor.chmod(0o755)
+    desk = Desk(raised, "review", EDITOR=str(editor))
+    try:
+        desk.until(KEYS)
+        desk.type("e")
+        desk.until("[y/N] ")
+        desk.type("n\n")
+        desk.until(KEYS)
+        desk.type("d")
+        desk.until("id of the case: ")
+        desk.type(f"{cases(raised)[0].id}\n")
+        assert "draft:" not in desk.until(KEYS)
+        desk.type("a")
+        assert f"+- {SENTENCE}" in desk.until("[y/N] ")
+        desk.type("n\n")
+        desk.until(KEYS)
+        desk.type("q")
+        assert desk.end() == 0
+    finally:
+        desk.close()
+
+
+def test_one_that_somebody_else_decides_is_left(desk: Desk, raised: Config) -> None:
+    desk.until(KEYS)
+    for number in "12":
+        command(raised, "accept", number, "--as", "hook", "--yes")
+    desk.type("c")
+    shown = desk.until(KEYS)
+    assert "proposal 1 is accepted" in shown
+    assert "proposal 2 is accepted" in shown
+    assert "proposal 3 (3 of 3)" in shown
+    desk.type("q")
+    assert desk.end() == 0
+
+
+def test_a_fault_leaves_the_proposal_reviewable(raised: Config, repo: Path) -> None:
+    """A file that no draft's rule can go to: it is said, and the same proposal goes on."""
+    (repo / "CLAUDE.md").mkdir()
+    desk = Desk(raised, "review")
+    try:
+        desk.until(KEYS)
+        desk.type("a")
+        shown = desk.until(KEYS)
+        assert "CLAUDE.md" in shown
+        assert "proposal 2" not in shown
+        desk.type("r")
+        desk.until("b back > ")
+        desk.type("1")
+        assert "proposal 1: rejected" in desk.until(KEYS)
+        desk.type("q")
+        assert desk.end() == 0
+    finally:
+        desk.close()
 
 
 def test_the_terminal_is_as_it_was_afterwards(raised: Config) -> None:
