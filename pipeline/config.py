@@ -80,6 +80,11 @@ class JudgeConfig:
         return 0.5 if self.backend is Backend.BATCH else 1.0
 
     @property
+    def place(self) -> str:
+        """Where batches lie; "" for a backend that leaves nothing under way."""
+        return self.base_url if self.backend is Backend.BATCH else ""
+
+    @property
     def compatible(self) -> bool:
         """Another server than Anthropic's, which may know the older form of the API only."""
         return self.base_url != API_URL

@@ -160,7 +160,14 @@ def restore(store: Store, rows: Sequence[list[Any]], newer: Sequence[list[Any]] 
 
 
 def _without(rows: Sequence[list[Any]], ids: frozenset[str]) -> list[list[Any]]:
-    return [row for row in rows if row[0] not in _ID_AT or row[_ID_AT[row[0]]] not in ids]
+    """What was paid for these cases stays, under no name."""
+    kept = []
+    for row in rows:
+        if row[0] not in _ID_AT or row[_ID_AT[row[0]]] not in ids:
+            kept.append(row)
+        elif row[0] == "answers":
+            kept.append(["answers", "", "", *row[3:]])
+    return kept
 
 
 def _fill(store: Store, table: str, rows: Sequence[list[Any]]) -> None:
@@ -232,5 +239,5 @@ def forget_in(folder: Path, ids: frozenset[str], now: datetime) -> None:
             path.unlink()
             continue
         kept = _without(found, ids)
-        if len(kept) < len(found):
+        if kept != found:
             _save(path, kept, now)

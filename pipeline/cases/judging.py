@@ -1,6 +1,7 @@
 """What the store keeps for the judge: who waits, what the models said, what it cost.
 
-No words: answers are kept under the digest of what was asked, and go with their case.
+No words: answers are kept under the digest of what was asked. Of those to a forgotten case only the
+bill stays.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -50,9 +51,9 @@ class Answer:
     """What one model said to one question, and what that cost."""
 
     id: str
-    """The case; "" for a labelled message or a draft."""
+    """The case; "" for a labelled message, a draft or a forgotten case."""
     key: str
-    """Digest of words, prompt and model."""
+    """Digest of words, prompt and model; "" for a forgotten case."""
     purpose: str
     """`night`, `eval` or `draft`."""
     model: str
@@ -105,6 +106,8 @@ class Pending:
     remote: str
     """The server's name; "" when we were killed before we knew it."""
     at: datetime
+    place: str
+    """Where it lies."""
     entries: tuple[Entry, ...]
 
 
@@ -184,14 +187,15 @@ def settle(store: Store, verdicts: Iterable[Verdict], now: datetime) -> None:
                 )
 
 
-def announce(store: Store, token: str, entries: Sequence[Entry], now: datetime) -> None:
+def announce(store: Store, token: str, entries: Sequence[Entry], now: datetime, place: str) -> None:
     """Before a batch is handed over: whatever happens then, it is known."""
     with store.transaction():
         for e in entries:
             store.con.execute(
-                "INSERT INTO batched VALUES (?, '', ?, ?, ?, ?, ?, ?, ?)",
-                [token, e.id, e.key, e.name, e.model, e.prompt, e.most_usd, microseconds(now)],
-            )
+                "INSERT INTO batched VALUES (?, '', ?, ?, ?, ?, ?, ?, ?, ?)",
+                [token, e.id, e.key, e.name, e.model, e.prompt, e.most_usd, microseconds(now),
+                 place],
+            )  # fmt: skip
 
 
 def name_batch(store: Store, token: str, remote: str) -> None:
@@ -200,22 +204,22 @@ def name_batch(store: Store, token: str, remote: str) -> None:
 
 
 def drop_batch(store: Store, token: str) -> None:
-    """A batch that the server never got."""
+    """A batch that the server never got, or whose answers will not come."""
     store.con.execute("DELETE FROM batched WHERE token = ?", [token])
 
 
 def pending(store: Store) -> list[Pending]:
     """All batches under way, oldest first."""
     rows = store.rows(
-        "SELECT token, remote, at_us, name, id, key, model, prompt, most_usd FROM batched"
+        "SELECT token, remote, at_us, place, name, id, key, model, prompt, most_usd FROM batched"
         " ORDER BY at_us, token, name"
     )
-    entries: dict[tuple[str, str, int], list[Entry]] = {}
-    for token, remote, at_us, *rest in rows:
-        entries.setdefault((token, remote, at_us), []).append(Entry(*rest))
+    entries: dict[tuple[str, str, int, str], list[Entry]] = {}
+    for token, remote, at_us, place, *rest in rows:
+        entries.setdefault((token, remote, at_us, place), []).append(Entry(*rest))
     return [
-        Pending(token, remote, read.EPOCH + timedelta(microseconds=at_us), tuple(found))
-        for (token, remote, at_us), found in entries.items()
+        Pending(token, remote, read.EPOCH + timedelta(microseconds=at_us), place, tuple(found))
+        for (token, remote, at_us, place), found in entries.items()
     ]
 
 

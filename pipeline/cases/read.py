@@ -26,7 +26,7 @@ _CASE = f"""
     SELECT c.id, c.at_us, c.day, c.session, r.name, {TYPE}, c.source, {STATE}, {DECIDED_BY},
         c.rule_id, c.text, c.tool, c.gist, c.said, c.kind, c."row", c.lang, c.interrupted,
         c.named, c.admitted, c.file, c.number, c.inferred_at, c.masked_by,
-        c.type = 'other' AND coalesce(j.outcome = 'real', false)
+        c.type = 'other' AND k.id IS NULL AND coalesce(j.outcome = 'real', false)
     {_FROM}"""
 
 

@@ -66,6 +66,15 @@ def due(store: Store) -> frozenset[str]:
     return frozenset(rows[0][0].split()) if rows else frozenset()
 
 
+_PAID = {
+    "answers": "UPDATE answers SET id = '', key = '' WHERE id IN (SELECT unnest(?))",
+    "batched": "INSERT INTO answers SELECT '', '', 'night', model, prompt, NULL, 0, 0, 0, most_usd,"
+    " at_us FROM batched WHERE id IN (SELECT unnest(?))",
+}
+"""What was paid for a case outlives it, under no name: the key tells its words to whoever guesses
+them. Of a question under way it is the most that it may cost, since its answer finds nobody."""
+
+
 def _delete(con: duckdb.DuckDBPyConnection, ids: Iterable[str]) -> None:
     """From every table that names cases; a store that was set aside may be older than some."""
     named = con.execute(
@@ -73,6 +82,8 @@ def _delete(con: duckdb.DuckDBPyConnection, ids: Iterable[str]) -> None:
         " AND database_name = current_database()"
     ).fetchall()
     for (table,) in named:
+        if table in _PAID:
+            con.execute(_PAID[table], [list(ids)])
         con.execute(f'DELETE FROM "{table}" WHERE id IN (SELECT unnest(?))', [list(ids)])
 
 

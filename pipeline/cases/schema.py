@@ -103,7 +103,7 @@ def m003_judge(con: duckdb.DuckDBPyConnection) -> None:
             token VARCHAR NOT NULL, remote VARCHAR NOT NULL, id VARCHAR NOT NULL,
             key VARCHAR NOT NULL, name VARCHAR NOT NULL, model VARCHAR NOT NULL,
             prompt VARCHAR NOT NULL, most_usd DOUBLE NOT NULL, at_us BIGINT NOT NULL,
-            PRIMARY KEY (token, name)
+            place VARCHAR NOT NULL, PRIMARY KEY (token, name)
         )""")
 
 

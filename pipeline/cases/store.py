@@ -15,10 +15,12 @@ import duckdb
 from pipeline.cases import place
 from pipeline.cases.schema import is_ready, migrate
 from pipeline.errors import Busy, StoreError
-from pipeline.files import PRIVATE_FILE, private_dir
+from pipeline.files import LOCK_WAIT_SECONDS, PRIVATE_FILE, private_dir
 
 FILE_NAME = "cases.duckdb"
 READ_WAIT_SECONDS = 5.0
+RETURN_WAIT_SECONDS = LOCK_WAIT_SECONDS
+"""For who had the store already and let others read: by now there is something to lose."""
 MEMORY_LIMIT = "1GB"
 GIVE_BACK = "128KB"
 """Freed memory goes back to the system early: a third of the peak of a long run otherwise."""
@@ -60,11 +62,13 @@ def private_files() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def open_writer(folder: Path, name: str = FILE_NAME) -> Iterator[Store]:
+def open_writer(
+    folder: Path, name: str = FILE_NAME, wait_seconds: float | None = None
+) -> Iterator[Store]:
     """The store for writing, made when it is missing. The caller holds the home's lock.
 
     Checkpoints when all went well, so that nothing is left in the log. Raises StoreError, or Busy
-    when a reader stays longer than a few seconds.
+    when a reader stays longer than that, else than a few seconds.
     """
     private_dir(folder)
     place.check(folder)
@@ -73,7 +77,7 @@ def open_writer(folder: Path, name: str = FILE_NAME) -> Iterator[Store]:
     _is_ours(path)
     _is_ours(path.with_name(path.name + ".wal"))
     with private_files():
-        con = _connect_or_repair(path, warnings)
+        con = _connect_or_repair(path, warnings, wait_seconds)
         try:
             with _as_ours(path):
                 _harden(con, folder, writing=True)
@@ -93,17 +97,21 @@ class Writer:
         self._folder = folder
         self._open = contextlib.ExitStack()
         self._store: Store | None = None
+        self._wait_seconds: float | None = None
 
     @property
     def store(self) -> Store:
         """The open store. Raises StoreError, or Busy, as `open_writer`."""
         if self._store is None:
-            self._store = self._open.enter_context(open_writer(self._folder))
+            self._store = self._open.enter_context(
+                open_writer(self._folder, wait_seconds=self._wait_seconds)
+            )
         return self._store
 
     def release(self) -> None:
-        """Lets others read until the store is used again."""
+        """Lets others read until the store is used again; it is waited for longer then."""
         self._store = None
+        self._wait_seconds = RETURN_WAIT_SECONDS
         self._open.close()
 
     def __enter__(self) -> "Writer":
@@ -199,9 +207,11 @@ def _harden(con: duckdb.DuckDBPyConnection, folder: Path, writing: bool) -> None
     con.execute("SET lock_configuration = true")
 
 
-def connect(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
+def connect(
+    path: Path, read_only: bool, wait_seconds: float | None = None
+) -> duckdb.DuckDBPyConnection:
     """DuckDB refuses at once when another process has the file: try again for a few seconds."""
-    deadline = time.monotonic() + READ_WAIT_SECONDS
+    deadline = time.monotonic() + (READ_WAIT_SECONDS if wait_seconds is None else wait_seconds)
     while True:
         try:
             return _connect(path, read_only)
@@ -217,7 +227,9 @@ def connect(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
             raise _as_store_error(path, error) from error
 
 
-def _connect_or_repair(path: Path, warnings: list[str]) -> duckdb.DuckDBPyConnection:
+def _connect_or_repair(
+    path: Path, warnings: list[str], wait_seconds: float | None
+) -> duckdb.DuckDBPyConnection:
     """A log that cannot be replayed is set aside, never deleted; what it held is read again.
 
     After a power cut or on a full disk the log can be damaged. The base file is then a
@@ -225,7 +237,7 @@ def _connect_or_repair(path: Path, warnings: list[str]) -> duckdb.DuckDBPyConnec
     """
     log = path.with_name(path.name + ".wal")
     try:
-        return connect(path, read_only=False)
+        return connect(path, read_only=False, wait_seconds=wait_seconds)
     except StoreError:
         if not log.exists():
             raise

@@ -8,16 +8,17 @@ from pathlib import Path
 
 from pipeline import clock
 from pipeline.cases.export import write_nightly
-from pipeline.cases.store import open_reader
+from pipeline.cases.store import Writer, open_reader
 from pipeline.collect.run import Plan, collect, preview
 from pipeline.collect.summary import Summary
 from pipeline.commands.context import Context
 from pipeline.commands.judging import foresee, sort_undecided
 from pipeline.commands.proposing import bounds_of, exit_code, propose
-from pipeline.commands.writing import working
+from pipeline.commands.writing import held
 from pipeline.config import Config
 from pipeline.errors import UsageError
 from pipeline.files import private_dir, write_private
+from pipeline.inject.snapshots import render
 from pipeline.propose.raising import Bounds
 from pipeline.screen import Screen
 
@@ -55,16 +56,24 @@ def gather(context: Context, stages: Stages) -> Summary:
     config = context.config
     if context.dry_run:
         return _foreseen(context, stages)
-    with working(config) as writer:
-        with context.screen.progress("reading") as progress:
-            summary = collect(writer.store, config, stages.plan, progress)
-        if stages.llm:
-            sort_undecided(context, writer, summary, stages.until)
-        if stages.bounds:
-            propose(writer.store, config, stages.bounds, summary)
+    with held(config) as writer:
+        summary = _done(context, writer, stages)
+        # The export comes last: a disk that takes none has the hook's files of tonight all the same
+        render(writer.store, config.local_cases, clock.now())
         if stages.exports is not None:
             write_nightly(writer.store, stages.exports, clock.now())
     remember(config, summary)
+    return summary
+
+
+def _done(context: Context, writer: Writer, stages: Stages) -> Summary:
+    config = context.config
+    with context.screen.progress("reading") as progress:
+        summary = collect(writer.store, config, stages.plan, progress)
+    if stages.llm:
+        sort_undecided(context, writer, summary, stages.until)
+    if stages.bounds:
+        propose(writer.store, config, stages.bounds, summary)
     return summary
 
 

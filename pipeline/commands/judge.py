@@ -16,7 +16,7 @@ from pipeline.commands.writing import working
 from pipeline.errors import UsageError
 from pipeline.judge import cost, evaluate
 from pipeline.judge.asking import Asking
-from pipeline.judge.backends.choose import direct
+from pipeline.judge.backends.choose import NO_BACKEND, direct
 from pipeline.judge.budget import Budget
 from pipeline.judge.evaluate import Evaluation, Item
 from pipeline.judge.question import most_usd
@@ -61,6 +61,9 @@ def _cost(context: Context) -> int:
         ],
     )  # fmt: skip
     context.screen.line(f"spent: {_usd(total)}; questions under way: {under_way}")
+    if context.config.judge.backend is None:
+        context.screen.line(f"waiting: {NO_BACKEND}")
+        return 0
     context.screen.line(
         f"waiting: {waits.cases} cases, about {_usd(waits.cost_usd)},"
         f" at most {_usd(waits.most_usd)}"
@@ -80,11 +83,11 @@ def _evaluate(context: Context, args: Namespace) -> int:
         f" for {_usd(_most_usd(items))} at most"
     )
     if context.dry_run:
-        context.screen.line(f"would send {plan}")
+        _unsent(context, items, f"would send {plan}")
         return 0
     backend = direct(context.config)
     if not _agreed(context, plan):
-        context.screen.line("nothing was sent")
+        _unsent(context, items, "nothing was sent")
         return 0
     with working(context.config) as writer:
         asking = Asking(
@@ -99,6 +102,19 @@ def _evaluate(context: Context, args: Namespace) -> int:
         context.screen.warn(f"not all were asked: {asking.stop}")
     _print(context, evaluate.score(items, heard, judge))
     return 0
+
+
+def _unsent(context: Context, items: Sequence[Item], words: str) -> None:
+    """What would be sent, by a dry run or to somebody who says no."""
+    if not context.json:
+        context.screen.line(words)
+        return
+    judge = context.config.judge
+    context.screen.document({
+        "sent": False, "dry_run": context.dry_run, "rows": len(items), "backend": judge.backend,
+        "base_url": judge.base_url, "models": [judge.first.id, judge.second.id],
+        "most_usd": _most_usd(items),
+    })  # fmt: skip
 
 
 def _most_usd(items: Sequence[Item]) -> float:

@@ -7,9 +7,9 @@ from pipeline import clock
 from pipeline.cases.store import Store, Writer
 from pipeline.collect.summary import Summary
 from pipeline.commands.context import Context
-from pipeline.errors import ModelError
+from pipeline.errors import PipelineError
 from pipeline.judge import night
-from pipeline.judge.backends.choose import opened
+from pipeline.judge.backends.choose import NO_BACKEND, opened
 
 
 def sort_undecided(
@@ -17,19 +17,26 @@ def sort_undecided(
 ) -> None:
     """Lets the judge look at what waits. The night goes on whatever comes of it."""
     try:
-        backend = opened(context.config)
-    except ModelError as error:
-        summary.warnings.append(f"the judge was not asked: {error.message}; {error.hint}")
-        return
-    judged = night.judge(writer, context.config, backend, clock.now(), until)
-    figures = asdict(judged)
-    summary.warnings.extend(figures.pop("warnings"))
-    summary.judged = figures
+        judged = night.judge(writer, context.config, opened(context.config), clock.now(), until)
+    except PipelineError as error:
+        summary.warnings.append(f"the judge could not be asked: {error.message}; {error.hint}")
+    except ImportError as error:
+        lost = f"{error.name or 'a library'} cannot be loaded"
+        summary.warnings.append(f"the judge could not be asked: {lost}; install twice-told again")
+    else:
+        figures = asdict(judged)
+        summary.warnings.extend(figures.pop("warnings"))
+        summary.judged = figures
 
 
 def foresee(context: Context, store: Store, until: datetime | None) -> None:
     """Says what `sort_undecided` would ask of what is known already."""
+    if context.config.judge.backend is None:
+        context.screen.talk(f"the judge would be asked about 0 cases: {NO_BACKEND}")
+        return
     plan = night.plan(store, context.config, clock.now(), until)
+    later = f"; {plan.under_way} questions are under way" if plan.under_way else ""
     context.screen.talk(
-        f"the judge would be asked about {plan.cases} cases, for ${plan.most_usd:.4f} at most"
+        f"the judge would be asked about {plan.cases} cases,"
+        f" for ${plan.most_usd:.4f} at most{later}"
     )

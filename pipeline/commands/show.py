@@ -5,7 +5,7 @@ from argparse import Namespace
 from dataclasses import asdict
 
 from pipeline.cases import read
-from pipeline.cases.store import Store, open_reader
+from pipeline.cases.store import open_reader
 from pipeline.commands.behind import cases_behind
 from pipeline.commands.cases import as_json
 from pipeline.commands.context import Context
@@ -23,17 +23,24 @@ def run(context: Context, args: Namespace) -> int:
     """Without an argument the bundles, with one its cases, with a number a proposal's."""
     number = parse_number(args.bundle)
     wanted = parse_bundle(args.bundle, hidden=args.all)
+    bundles: list[read.Bundle] = []
+    cases: list[Case] = []
+    # Read first, then print: a pager would hold the store as long as somebody reads
     with open_reader(context.config.local_cases) as store:
         if number is not None:
-            _print(context, cases_behind(context, store, number, args.all), args)
-        elif store is None:
-            context.screen.talk(NO_CASES)
-            if context.json:
-                context.screen.document([])
-        elif args.bundle is None:
-            _bundles(context, store, wanted)
-        else:
-            _print(context, read.cases(store, wanted, args.limit + 1), args)
+            cases = cases_behind(context, store, number, args.all)
+        elif store and args.bundle is None:
+            bundles = read.bundles(store, wanted.hidden)
+        elif store:
+            cases = read.cases(store, wanted, args.limit + 1)
+    if number is None and store is None:
+        context.screen.talk(NO_CASES)
+        if context.json:
+            context.screen.document([])
+    elif args.bundle is None:
+        _bundles(context, bundles)
+    else:
+        _print(context, cases, args)
     return 0
 
 
@@ -56,8 +63,7 @@ def parse_bundle(text: str | None, hidden: bool) -> read.Wanted:
     return read.Wanted(repo=found["repo"], type=kind, hidden=hidden)
 
 
-def _bundles(context: Context, store: Store, wanted: read.Wanted) -> None:
-    bundles = read.bundles(store, wanted.hidden)
+def _bundles(context: Context, bundles: list[read.Bundle]) -> None:
     if context.json:
         context.screen.document(
             [asdict(b) | {"first": str(b.first), "last": str(b.last)} for b in bundles]

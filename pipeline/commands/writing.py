@@ -12,18 +12,24 @@ from pipeline.inject.snapshots import render
 
 
 @contextlib.contextmanager
-def working(config: Config) -> Iterator[Writer]:
-    """The home's lock, and its store when it is asked for. On the way out the hook's files are
-    rendered anew, and what was forgotten leaves every file, also when the run that forgot it was
-    killed before that."""
+def held(config: Config) -> Iterator[Writer]:
+    """The home's lock, and its store when it is asked for. On the way out what was forgotten leaves
+    every file, also when the run that forgot it was killed before that."""
     folder = private_dir(config.local_cases)
     with lock(folder / "lock"):
         with Writer(folder) as writer:
             yield writer
-            render(writer.store, folder, clock.now())
             due = rulings.due(writer.store)
         if due:
             rulings.sweep(folder, due, clock.now())
+
+
+@contextlib.contextmanager
+def working(config: Config) -> Iterator[Writer]:
+    """As `held`; on the way out the hook's files are rendered anew."""
+    with held(config) as writer:
+        yield writer
+        render(writer.store, config.local_cases, clock.now())
 
 
 @contextlib.contextmanager

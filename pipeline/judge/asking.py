@@ -3,16 +3,20 @@
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from pipeline.cases import judging
 from pipeline.cases.judging import Answer, Entry, Pending
-from pipeline.cases.store import Writer
+from pipeline.cases.store import Store, Writer
 from pipeline.config import JudgeConfig
+from pipeline.errors import Busy
 from pipeline.judge.budget import Budget
 from pipeline.judge.labels import Said, Silence, said
 from pipeline.judge.question import Question, heard, most_usd
 from pipeline.judge.request import RETRIES, Backend, Reply, Request
+
+KEPT_FOR = timedelta(days=29)
+"""So long the Batches API keeps results."""
 
 
 @dataclass(slots=True)
@@ -29,16 +33,29 @@ class Asking:
     """Names of the questions that were handed over or answered in this run."""
     stop: str = ""
     """Why nothing more is asked."""
+    warnings: list[str] = field(default_factory=list)
     _known: dict[str, Entry] = field(default_factory=dict)
     """Questions by name."""
     _failed: dict[str, Said] = field(default_factory=dict)
     """Questions of this run, by key, to which no usable answer came: for another night."""
     _calls: dict[str, int] = field(default_factory=dict)
     """Calls of this run by case."""
+    _heard: list[Answer] = field(default_factory=list)
+    """Paid, and not stored yet."""
+    _ended: set[str] = field(default_factory=set)
+    """Tokens of batches whose end is not stored yet."""
 
     def collect(self) -> None:
-        """Stores what earlier nights left under way and what has ended since."""
+        """Stores what earlier nights left under way and what has ended since. Batches whose answers
+        will not come are dropped, so that their cases are asked about anew."""
         for batch in self.pending():
+            if why := lost(batch, self.config, self.now):
+                self.dropped(batch.token)
+                self.warnings.append(
+                    f"a batch of {batch.at.date()} was given up ({why}):"
+                    f" its {len(batch.entries)} questions are asked anew"
+                )
+                continue
             self._known |= {entry.name: entry for entry in batch.entries}
         self._store_all(self.backend.earlier(self))
 
@@ -61,6 +78,8 @@ class Asking:
     def _drawn(self, questions: Iterable[Question]) -> Iterator[Request]:
         """Requests as long as the budget lasts."""
         for question in questions:
+            if self.stop:
+                return
             case = question.subject.id
             request = question.request(max(0, RETRIES - max(0, self._calls.get(case, 0) - 1)))
             most = most_usd(request, self.backend.share)
@@ -77,6 +96,7 @@ class Asking:
         self.writer.release()
         for replies in groups:
             self.stop = next((reply.stop for reply in replies if reply.stop), self.stop)
+            self.warnings += [reply.warning for reply in replies if reply.warning]
             known = [reply for reply in replies if reply.name in self._known]
             for reply in known:
                 key, label = self._known[reply.name].key, heard(reply)
@@ -84,12 +104,23 @@ class Asking:
                     found[key] = label
                 elif not reply.blameless:
                     found[key] = self._failed[key] = label
-            ended = {reply.batch for reply in replies if reply.batch}
-            judging.put_answers(
-                self.writer.store, [self._answer(reply) for reply in known], ended, self.now
-            )
-            self.writer.release()
+            self._heard += [self._answer(reply) for reply in known]
+            self._ended |= {reply.batch for reply in replies if reply.batch}
+            self.keep()
         return found
+
+    def keep(self) -> None:
+        """Stores what was heard. What is paid waits in memory while somebody holds the store for
+        long; nothing more is asked then."""
+        if not self._heard and not self._ended:
+            return
+        try:
+            judging.put_answers(self.writer.store, self._heard, self._ended, self.now)
+        except Busy as error:
+            self.stop = error.message
+        else:
+            self._heard, self._ended = [], set()
+            self.writer.release()
 
     def _answer(self, reply: Reply) -> Answer:
         entry, label = self._known[reply.name], heard(reply)
@@ -121,7 +152,7 @@ class Asking:
         """Before a batch is handed over."""
         token = secrets.token_hex(8)
         entries = [self._known[request.name] for request in requests]
-        judging.announce(self.writer.store, token, entries, self.now)
+        judging.announce(self.writer.store, token, entries, self.now, self.config.place)
         self.writer.release()
         return token
 
@@ -134,3 +165,16 @@ class Asking:
         """The server never had it."""
         judging.drop_batch(self.writer.store, token)
         self.writer.release()
+
+
+def lost(batch: Pending, config: JudgeConfig, now: datetime) -> str:
+    """Why the answers of a batch will not come; "" while they may."""
+    if batch.place != config.place:
+        return "it lies with another backend"
+    return "it is too old" if now - batch.at > KEPT_FOR else ""
+
+
+def under_way(store: Store, config: JudgeConfig, now: datetime) -> set[str]:
+    """Names of the questions whose answers may still come."""
+    batches = [batch for batch in judging.pending(store) if not lost(batch, config, now)]
+    return {entry.name for batch in batches for entry in batch.entries}

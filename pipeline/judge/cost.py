@@ -10,7 +10,7 @@ from pipeline.cases.judging import Bill
 from pipeline.cases.store import Store
 from pipeline.config import Config, Model
 from pipeline.judge import night
-from pipeline.judge.labels import Silence, said
+from pipeline.judge.asking import under_way
 from pipeline.judge.question import Question, most_usd
 
 TOKENS_OUT = 150
@@ -27,7 +27,7 @@ class Estimate:
     """What waiting cases would cost."""
 
     cases: int
-    """With a question that nobody has answered."""
+    """With a question that nobody has answered and that is not under way."""
     cost_usd: float
     most_usd: float
 
@@ -55,7 +55,10 @@ def _sum(one: Bill, other: Bill) -> Bill:
 
 
 def estimate(store: Store, config: Config, now: datetime) -> Estimate:
-    """For all cases that wait, whatever the budget of a night; by what was measured so far."""
+    """For all cases that wait, whatever the budget of a night; by what was measured so far. Without
+    a backend none is asked about."""
+    if config.judge.backend is None:
+        return Estimate(0, 0.0, 0.0)
     judge, part = config.judge, config.judge.price_share
     queue = judging.waiting(store, night.basis(config), night.begun(config, now), None, SAMPLE)
     doubts = night.doubted(config, queue.first)
@@ -63,16 +66,14 @@ def estimate(store: Store, config: Config, now: datetime) -> Estimate:
     known = judging.labels(store, [q.key for d in doubts for q in (d.first, d.second)])
     bills = judging.bills(store)
     often = _second_share(bills, judge.first, judge.second)
+    away = under_way(store, judge, now)
     cases, usual, most = 0, 0.0, 0.0
     for doubt in doubts:
-        asked = [(doubt.first, 1.0)] if doubt.first.key not in known else []
-        if doubt.second.key not in known:
-            heard = {doubt.first.key: said(known.get(doubt.first.key, Silence.REFUSED))}
-            chance = often if asked else float(doubt.wants_second(heard))
-            asked += [(doubt.second, chance)] if chance else []
+        asked = doubt.ahead(known, away)
         cases += bool(asked)
-        usual += sum(chance * _usual_usd(question, bills, part) for question, chance in asked)
-        most += sum(most_usd(question.request(), part) for question, _ in asked)
+        for question, chance in zip(asked, (1.0, often), strict=False):
+            usual += chance * _usual_usd(question, bills, part)
+            most += most_usd(question.request(), part)
     return Estimate(round(scale * cases), scale * usual, scale * most)
 
 

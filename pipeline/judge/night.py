@@ -1,11 +1,12 @@
 """The judge's part of a night: undecided cases to two models, and what they come to.
 
 In: the store, under the home's lock. Out: a verdict on each case that two usable answers, or one
-"no", decide; every other case stays as it was. Nothing that a model or a server does raises.
+"no", decide; every other case stays as it was. What a model or a server says or fails to say does
+not raise; a store that stays busy, a broken prompt or a library that is not there does.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,9 +17,9 @@ from pipeline.cases.store import Store, Writer
 from pipeline.classify import packs
 from pipeline.config import Config
 from pipeline.judge import prompts
-from pipeline.judge.asking import Asking
+from pipeline.judge.asking import Asking, under_way
 from pipeline.judge.budget import Budget
-from pipeline.judge.labels import Label, Said, is_control, outcome
+from pipeline.judge.labels import Label, Said, is_control, outcome, said
 from pipeline.judge.question import Question, Subject, most_usd
 from pipeline.judge.request import Backend
 
@@ -46,6 +47,8 @@ class Plan:
 
     cases: int
     most_usd: float
+    under_way: int
+    """Questions of earlier runs; what comes of them is not foreseen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,16 @@ class Doubt:
         """The first model typed it, or it is one of the controls."""
         first = heard.get(self.first.key)
         return isinstance(first, Label) and (first is not Label.NONE or self.control)
+
+    def ahead(self, known: Mapping[str, str], away: Set[str]) -> list[Question]:
+        """What may still be asked, by the labels that are `known`; nothing while one of the two is
+        under way."""
+        if {self.first.name, self.second.name} & away:
+            return []
+        second = [self.second] if self.second.key not in known else []
+        if self.first.key not in known:
+            return [self.first, *second]
+        return second if self.wants_second({self.first.key: said(known[self.first.key])}) else []
 
     def verdict(self, heard: Mapping[str, Said], basis: str) -> Verdict | None:
         """None while an answer is still to come."""
@@ -96,12 +109,13 @@ def judge(
         heard = hear(asking, doubts)
     finally:
         backend.close()
+        asking.keep()
     verdicts = [found for doubt in doubts if (found := doubt.verdict(heard, rules))]
     judging.settle(writer.store, verdicts, now)
     agreed = sum(verdict.outcome is Outcome.DECIDED for verdict in verdicts)
     asked = sum(bool({d.first.name, d.second.name} & asking.asked) for d in doubts)
-    warnings = (f"the judge stopped for tonight: {asking.stop}",) if asking.stop else ()
-    return Judged(asked, agreed, queue.all - agreed, warnings)
+    stopped = [f"the judge stopped for tonight: {asking.stop}"] if asking.stop else []
+    return Judged(asked, agreed, queue.all - agreed, (*stopped, *asking.warnings))
 
 
 def hear(asking: Asking, doubts: Sequence[Doubt]) -> dict[str, Said]:
@@ -121,14 +135,15 @@ def plan(store: Store, config: Config, now: datetime, until: datetime | None = N
     budget = Budget.left(store, config.judge, night)
     share = config.judge.price_share
     known = judging.labels(store, [q.key for d in doubts for q in (d.first, d.second)])
+    away = under_way(store, config.judge, now)
     cases = 0
     for doubt in doubts:
-        fresh = [q for q in (doubt.first, doubt.second) if q.key not in known]
         taken = [
-            budget.takes(doubt.waiting.case.id, q.name, most_usd(q.request(), share)) for q in fresh
+            budget.takes(doubt.waiting.case.id, q.name, most_usd(q.request(), share))
+            for q in doubt.ahead(known, away)
         ]
         cases += any(taken)
-    return Plan(cases, sum(budget.reserved.values()))
+    return Plan(cases, sum(budget.reserved.values()), len(away))
 
 
 def doubted(config: Config, cases: Sequence[Waiting]) -> list[Doubt]:

@@ -89,5 +89,5 @@ def heard(reply: Reply) -> Said:
 
 
 def most_usd(request: Request, share: float) -> float:
-    """What it costs at most, every retry that is answered included."""
+    """What the one call that is answered costs at most: those that fail before it cost nothing."""
     return request.model.cost_usd(request.most_tokens_in, MAX_TOKENS, share)

@@ -50,6 +50,8 @@ class Reply:
     """Token of the batch that ends with this reply."""
     stop: str = ""
     """Why nothing more is to be asked tonight: status, type and request id only."""
+    warning: str = ""
+    """What else somebody should know, in as few words."""
     blameless: bool = False
     """The failure had nothing to do with this question: it counts as not asked."""
 

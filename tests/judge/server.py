@@ -102,6 +102,8 @@ class Server:
         self.batches: dict[str, Made] = {}
         self.ended = True
         """Batches are done at once."""
+        self.refused: dict[str, int] = {}
+        """Statuses in place of batches, by id."""
         self.elsewhere: list[str] = []
         """Paths that were asked for and are none of the two APIs."""
         self.price: Mapping[str, tuple[float, float]] = {}
@@ -243,6 +245,8 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
                 rows = [server.state(one) for one in reversed(server.batches.values())]
                 page = {"data": rows, "has_more": False, "first_id": None, "last_id": None}
                 self._reply(200, json.dumps(page).encode())
+            elif made and made.id in server.refused:
+                self._fault(server.refused[made.id], {})
             elif made and parts[4:] == ["results"]:
                 self._reply(200, server.results(made), "application/x-jsonl")
             elif made:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from pipeline.cases.judging import NIGHTS
 from pipeline.config import Backend
 from pipeline.judge.labels import Label
 from pipeline.records import CaseType
@@ -30,26 +31,37 @@ def check(here: Court, before: list[tuple[object, ...]]) -> None:
 
 
 def test_300_scripted_answers(court: Serve) -> None:
-    """A seeded mix, a right one now and then; night after night until nobody is asked any more."""
+    """A seeded mix, a right one now and then; night after night until nobody is asked any more.
+
+    The bound for each case: two usable answers in its life, one of each model; in a night two calls
+    and two retries; four nights, three that failed and one that got half-way, besides those on
+    which the key or the address was at fault.
+    """
     dice = random.Random(300)
     script = [dice.choice([*BAD, *LABELS, *LABELS]) for _ in range(300)]
     quiet = [act for act in script if act not in LOUD]
     loud = [act for act in script if act in LOUD]
     given: Counter[str] = Counter()
+    usable: Counter[tuple[str, str]] = Counter()
+    nights_of: Counter[str] = Counter()
+    spoilt: set[tuple[int, str]] = set()
 
     def plan(case: Mapping[str, str], model: str) -> str:
         """Loud ones come one a night, so that a night gets somewhere."""
         source = loud if loud and (not quiet or dice.random() < 0.03) else quiet
         act = source.pop() if source else "not-a-correction"
         given[act] += 1
+        usable[case["message"], model] += act in (*LABELS, Act.REFUSAL)
+        if act in (Act.S401, Act.S403, Act.REDIRECT):
+            spoilt.add((nights, case["message"]))
         return act
 
+    nights = 0
     here = court(plan)
     here.set(timeout_seconds=0.3)
     here.ask(120)
     before = texts(here)
     assert len(before) == 120
-    nights = 0
     while nights < 60:
         nights += 1
         calls = here.server.calls()
@@ -57,11 +69,14 @@ def test_300_scripted_answers(court: Serve) -> None:
         fresh = here.server.received[calls:]
         by_text = Counter(r.case["message"] for r in fresh)
         assert all(number <= 4 for number in by_text.values()), "2 calls and 2 retries at most"
+        nights_of.update(text for text in by_text if (nights, text) not in spoilt)
         assert judged.asked == len(by_text)
         check(here, before)
         if not fresh:
             break
     assert nights < 60
+    assert max(usable.values()) == 1
+    assert max(nights_of.values()) <= NIGHTS + 1
     assert sum(given.values()) >= 300 - len(loud)
     assert here.night().asked == 0
 

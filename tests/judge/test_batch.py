@@ -111,3 +111,58 @@ def test_a_batch_that_is_gone(court: Serve) -> None:
     here.server.ended = True
     here.night()
     assert {case.decided_by for case in here.cases()} == {"judge"}
+
+
+def test_another_backend_asks_anew(court: Serve) -> None:
+    """Nobody can fetch what lies with the batches: their cases are asked about now, once."""
+    here = batched(court, lambda case, model: "missed-item")
+    here.server.ended = False
+    here.night()
+    here.set(backend=Backend.API)
+    judged = here.night()
+    assert (judged.asked, judged.agreed) == (6, 6)
+    (warning,) = judged.warnings
+    assert "another backend" in warning
+    assert "6 questions" in warning
+    assert here.stored("SELECT count(*) FROM batched") == [(0,)]
+    assert here.night().warnings == ()
+
+
+def test_another_address_asks_anew(court: Serve) -> None:
+    here, other = batched(court, lambda case, model: "missed-item"), court(lambda case, model: "x")
+    here.server.ended = False
+    here.night()
+    here.set(base_url=other.server.url)
+    assert "another backend" in here.night().warnings[0]
+    assert len(other.server.batches) == 1
+
+
+def test_a_batch_is_given_up_when_its_results_are_gone(court: Serve) -> None:
+    here = batched(court, lambda case, model: "missed-item")
+    here.server.ended = False
+    here.night()
+    here.nights += 28
+    judged = here.night()
+    assert (judged.asked, judged.warnings) == (0, ()), "29 days are not over"
+    judged = here.night()
+    assert judged.asked == 6
+    assert "too old" in judged.warnings[0]
+    assert len(here.server.batches) == 2
+
+
+@pytest.mark.parametrize(("status", "gone"), [(401, 0), (403, 0), (500, 0), (400, 1), (404, 1)])
+def test_one_batch_that_is_refused_keeps_nobody_from_the_others(
+    court: Serve, status: int, gone: int
+) -> None:
+    here = batched(court, lambda case, model: "missed-item", 2)
+    here.server.ended = False
+    here.night()
+    here.server.refused = dict.fromkeys(here.server.batches, status)
+    here.server.ended = True
+    here.ask(3, begin=40)
+    for _ in range(2):
+        judged = here.night()
+        assert not any("stopped" in warning for warning in judged.warnings)
+    assert sum(case.decided_by == "judge" for case in here.cases()) == 3 + 2 * gone
+    assert bool(judged.warnings) is not bool(gone), "it is told each night until it is given up"
+    assert all(f"status {status}" in warning for warning in judged.warnings)

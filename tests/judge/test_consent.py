@@ -1,12 +1,18 @@
 """Off unless asked for, and complete without any model (T31)."""
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from pipeline.cases.store import open_reader
+from pipeline.config import Backend
+from pipeline.judge.cost import estimate
+from pipeline.judge.night import plan
 from tests.collect.homes import answer, cases, command
 from tests.judge.conftest import KEY, Court, Serve
+from tests.judge.conftest import NIGHT as NIGHT_AT
 
 NIGHT = ("nightly", "--llm")
 
@@ -65,6 +71,31 @@ def test_a_dry_run_says_how_many_and_how_much(court: Serve) -> None:
     assert command(here.config, "nightly", MADE_UP_KEY=KEY).returncode == 0
     assert 0 < here.server.bill_usd < most
     assert len({r.case["message"] for r in here.server.received}) == 3
+
+
+def test_without_a_backend_nothing_is_foreseen(court: Serve) -> None:
+    here = court(lambda case, model: "missed-item")
+    here.ask(3)
+    done = command(here.config, "nightly", "--llm", "--dry-run")
+    assert "0 cases: no backend is named" in done.stderr
+    assert answer(here.config, "judge", "cost")["waiting"]["cases"] == 0
+    assert "no backend is named" in command(here.config, "judge", "cost").stdout
+
+
+def test_what_is_under_way_is_not_foreseen(court: Serve) -> None:
+    here = court(lambda case, model: "missed-item")
+    here.set(backend=Backend.BATCH)
+    here.server.ended = False
+    here.ask(3)
+    here.night()
+    here.ask(2, begin=40)
+    settings(here, **ON | {"backend": "anthropic-batch"}, max_usd=1000.0)
+    with open_reader(here.config.local_cases) as store:
+        assert store is not None
+        now = NIGHT_AT + timedelta(days=here.nights)
+        found = plan(store, here.config, now)
+        assert (found.cases, found.under_way) == (2, 3)
+        assert estimate(store, here.config, now).cases == 2
 
 
 NO_WAY: list[tuple[str, dict[str, Any], dict[str, str]]] = [

@@ -104,6 +104,17 @@ def test_it_says_what_it_sends_and_asks(here: Court) -> None:
     assert here.server.received == []
 
 
+def test_what_is_not_sent_is_told_as_a_document(here: Court) -> None:
+    path = labelled(here)
+    look = answer(here.config, "judge", "eval", path, "--dry-run")
+    assert look.pop("most_usd") > 0
+    assert look == {
+        "sent": False, "dry_run": True, "rows": 10, "backend": "anthropic",
+        "base_url": here.server.url, "models": ["claude-haiku-5-5", "claude-sonnet-5-5"],
+    }  # fmt: skip
+    assert here.server.received == []
+
+
 def test_a_table_for_people(here: Court) -> None:
     done = command(here.config, "judge", "eval", labelled(here), "--yes", MADE_UP_KEY=KEY)
     rows = [row.split("\t")[0] for row in done.stdout.splitlines()]

@@ -81,6 +81,14 @@ def test_a_person_beats_the_judge(here: Court) -> None:
     assert shown(here, "--all")[undecided(0)]["state"] == "dismissed"
 
 
+def test_a_person_who_typed_a_case_has_the_last_word(here: Court) -> None:
+    kite = shown(here)[undecided(1)]
+    assert kite["confirmed"]
+    assert command(here.config, "retype", kite["id"], "missed-item").returncode == 0
+    assert not shown(here)[undecided(1)]["confirmed"]
+    assert "two models" not in command(here.config, "show", "loom").stdout
+
+
 def test_a_rule_beats_the_judge(here: Court) -> None:
     """A new pack decides the lantern: what the models said of it counts no more."""
     pack = here.config.home / "rules" / "en" / "violated-instruction.toml"
@@ -140,11 +148,23 @@ def test_forgotten_cases_leave_nothing(here: Court) -> None:
     identity = shown(here, "--all")[undecided(0)]["id"]
     waits = shown(here, "--all")[undecided(10)]["id"]
     assert command(here.config, "nightly").returncode == 0
+    names = {
+        str(key)
+        for table in ("answers", "batched")
+        for (key,) in here.stored(f"SELECT key FROM {table} WHERE id IN ('{identity}', '{waits}')")
+    }
+    assert len(names) == 3
+    ((paid,),) = here.stored("SELECT sum(cost_usd) FROM answers")
+    ((may_be,),) = here.stored(f"SELECT sum(most_usd) FROM batched WHERE id = '{waits}'")
     for each in (identity, waits):
         assert command(here.config, "forget", each, "--yes").returncode == 0
     for table in ("judged", "answers", "batched", "verdicts"):
         assert here.stored(f"SELECT * FROM {table} WHERE id IN ('{identity}', '{waits}')") == []
-    assert everywhere(here.config.home, identity) == []
+    assert [
+        path for word in (identity, *names) for path in everywhere(here.config.home, word)
+    ] == []
+    bill = answer(here.config, "judge", "cost")["total_usd"]
+    assert bill == pytest.approx(float(str(paid)) + float(str(may_be))), "what was paid was paid"
     here.server.ended = True
     here.night()
     assert here.stored(f"SELECT count(*) FROM answers WHERE id = '{waits}'") == [(0,)]

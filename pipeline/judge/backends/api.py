@@ -96,10 +96,16 @@ class Fault:
     """What went wrong with a call, without any text of its answer."""
 
     def __init__(
-        self, words: str, again: bool, blameless: bool = False, wait_seconds: float = 0.0
-    ) -> None:
+        self, words: str, again: bool, blameless: bool = False, wait_seconds: float = 0.0,
+        status: int = 0,
+    ) -> None:  # fmt: skip
         self.words, self.again, self.blameless = words, again, blameless
-        self.wait_seconds = wait_seconds
+        self.wait_seconds, self.status = wait_seconds, status
+
+    @property
+    def gone(self) -> bool:
+        """What was asked for is not there. A key that is refused may be mended."""
+        return 400 <= self.status < 500 and self.status not in BUSY | {401, 403}
 
 
 def parameters(request: Request, config: JudgeConfig) -> dict[str, Any]:
@@ -131,7 +137,7 @@ def called(call: Callable[[], Any]) -> "bytes | Fault":
         words = f"status {status} ({plain(error.type)}, request {plain(error.request_id)})"
         wait = _seconds(error.response.headers.get("retry-after"))
         again = status in BUSY or status >= 500
-        return Fault(words, again, status in NOT_ITS_FAULT or status < 400, wait)
+        return Fault(words, again, status in NOT_ITS_FAULT or status < 400, wait, status)
     except (anthropic.AnthropicError, OSError, ValueError) as error:
         return Fault(type(error).__name__, again=False)
     return content if isinstance(content, bytes) else b""

@@ -72,45 +72,54 @@ class Batch:
         while True:
             replies = self._ended(token, remote, names)
             if replies:
-                yield replies
+                yield [self._stop(replies)] if isinstance(replies, Fault) else replies
                 return
             if time.monotonic() >= deadline:
                 return
             time.sleep(self._poll_seconds)
 
     def earlier(self, desk: Desk) -> Iterator[list[Reply]]:
-        """What earlier nights handed over, as far as it has ended."""
+        """What earlier nights handed over, as far as it has ended. One batch that the server does
+        not give out keeps nobody from the others."""
         for batch in desk.pending():
             remote = batch.remote or self._found(batch, desk)
             if remote is None:
                 continue
             replies = self._ended(batch.token, remote, [entry.name for entry in batch.entries])
+            if isinstance(replies, Fault) and not replies.status:
+                yield [self._stop(replies)]
+                return
             if replies:
-                yield replies
+                yield [self._warning(replies)] if isinstance(replies, Fault) else replies
 
     def close(self) -> None:
         """The server goes on without us."""
         if "client" in self.__dict__:
             self.client.close()
 
-    def _ended(self, token: str, remote: str, names: list[str]) -> list[Reply]:
-        """One reply a name when the batch has ended, else none, or one that says stop."""
+    def _ended(self, token: str, remote: str, names: list[str]) -> list[Reply] | Fault:
+        """One reply a name when the batch has ended or is gone, else none."""
+        found = self._fetched(remote)
+        if isinstance(found, Fault) and found.gone:
+            lost = [Reply(name, Silence.FAILED, 0, batch=token, blameless=True) for name in names]
+            return [self._warning(found), *lost]
+        if isinstance(found, Fault):
+            return found
+        results = _results(found) if found is not None else None
+        return [_reply(n, results.get(n), token) for n in names] if results is not None else []
+
+    def _fetched(self, remote: str) -> bytes | Fault | None:
+        """Results; None while the server is at it."""
         batches = self.client.messages.batches.with_raw_response
         state = called(lambda: batches.retrieve(remote))
-        if isinstance(state, Fault) and state.words.startswith("status 404"):
-            return [Reply(name, Silence.FAILED, 0, batch=token, blameless=True) for name in names]
         if isinstance(state, Fault):
-            return [self._stop(state)]
+            return state
         if (json_object(state) or {}).get("processing_status") != "ended":
-            return []
+            return None
         import httpx2
 
         path = f"/v1/messages/batches/{remote}/results"
-        found = called(lambda: _Raw(self.client.get(path, cast_to=httpx2.Response)))
-        if isinstance(found, Fault):
-            return [self._stop(found)]
-        results = _results(found)
-        return [_reply(name, results.get(name), token) for name in names]
+        return called(lambda: _Raw(self.client.get(path, cast_to=httpx2.Response)))
 
     def _found(self, batch: Pending, desk: Desk) -> str | None:
         """The server's name for a batch that we were killed over: the one made just then, with so
@@ -132,6 +141,11 @@ class Batch:
         return Reply(
             "", Silence.FAILED, 0, stop=f"{self._config.base_url}: {fault.words}", blameless=True
         )
+
+    def _warning(self, fault: Fault) -> Reply:
+        then = "its questions are asked anew" if fault.gone else "it is asked for again next night"
+        words = f"{self._config.base_url} does not give out a batch: {fault.words}; {then}"
+        return Reply("", Silence.FAILED, 0, warning=words, blameless=True)
 
 
 class _Raw:
