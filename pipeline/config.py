@@ -257,14 +257,33 @@ def _judge(path: Path, values: Mapping[str, Any]) -> JudgeConfig:
         given["backend"] = Backend(values["backend"])
     if "base_url" in values:
         given["base_url"] = values["base_url"].rstrip("/")
-        if not re.fullmatch(r"https?://[^\s/@?#]+(/[^\s@?#]*)?", given["base_url"]):
+        if not _is_address(given["base_url"]):
             raise ConfigError(
                 f"{path}: judge.base_url is no address", "as in http://127.0.0.1:8080"
             )
+    for name, fits, bounds in (
+        ("key_env", lambda name: re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name), "a variable's name"),
+        ("timeout_seconds", lambda seconds: 0 < seconds <= 3600, "above 0, at most 3600"),
+    ):
+        if name in given and not fits(given[name]):
+            raise ConfigError(f"{path}: judge.{name} must be {bounds}", "mend the value")
     standard = JudgeConfig()
     for name in ("first", "second"):
         given[name] = _model(path, name, values, getattr(standard, name))
     return JudgeConfig(**given)
+
+
+def _is_address(url: str) -> bool:
+    """Of http or https, with a host, and nothing beside a port and a path."""
+    from urllib.parse import urlsplit  # few homes name a server, and every command starts here
+
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return False
+    plain = url.isascii() and url.isprintable() and not set(" @?#\\") & set(url)
+    return plain and parts.scheme in ("http", "https") and bool(host)
 
 
 def _model(path: Path, name: str, values: Mapping[str, Any], standard: Model) -> Model:

@@ -10,6 +10,7 @@ from pipeline.commands.accept import outcome
 from pipeline.commands.context import Context
 from pipeline.commands.matter import Matter, matter, next_step, places
 from pipeline.commands.writing import writing
+from pipeline.errors import ConfigError
 from pipeline.ledger.event import Form, Happening, Reason
 from pipeline.propose import change, decide
 from pipeline.propose.change import Change, Found
@@ -42,9 +43,15 @@ def retire(context: Context, args: Namespace) -> int:
         is_rule = found.proposal.form is Form.RULE
         where = places(found, context.config, store) if is_rule else ()
         standing = change.accepted(where, found.proposal, faults)
+    if faults and standing is None:
+        raise ConfigError(
+            f"the rule of proposal {args.number} may stand where it cannot be looked for: "
+            + "; ".join(faults),
+            "mend that and run it again; nothing was retired",
+        )
     asking.check_askable(context, "this takes a rule out")
     made = change.removal(standing) if standing else None
-    warnings = _warnings(found, standing, faults) if is_rule else []
+    warnings = _warnings(found, standing) if is_rule else []
     for text in made.diff if made else ():
         (context.screen.talk if context.json else context.screen.line)(text)
     for warning in warnings:
@@ -57,11 +64,11 @@ def retire(context: Context, args: Namespace) -> int:
     return 0
 
 
-def _warnings(found: Matter, standing: Found | None, faults: list[str]) -> list[str]:
+def _warnings(found: Matter, standing: Found | None) -> list[str]:
     if standing is None:
         here = "" if found.tree else f", and this is no folder of {found.proposal.repo}"
         lost = f"the rule of proposal {found.proposal.number} was not found{here}"
-        return [*faults, f"{lost}; only the ledger will say that it is retired"]
+        return [f"{lost}; only the ledger will say that it is retired"]
     if standing.rule.is_changed:
         where = f"{standing.document.path}:{standing.rule.line}"
         return [f"{where}: it was edited since it was accepted; it goes all the same"]

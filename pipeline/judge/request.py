@@ -14,7 +14,12 @@ MAX_TOKENS = 2048
 """Thinking counts towards it."""
 RETRIES = 2
 _TOKENS_IN = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-_PLAIN = re.compile(r"[^\w.:-]+")
+_REQUEST_ID = re.compile(r"req_[A-Za-z0-9]{1,40}")
+ERRORS = frozenset(
+    """invalid_request_error authentication_error billing_error permission_error not_found_error
+    request_too_large rate_limit_error api_error timeout_error overloaded_error""".split()
+)
+"""Types of errors of the Messages API (November 2026)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +141,15 @@ def json_object(text: str | bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def plain(value: object) -> str:
-    """A word of a server that may stand in a warning."""
-    return _PLAIN.sub("", str(value))[:64] if value else "-"
+def kind_of_error(value: object) -> str:
+    """A server's word for what is wrong; "-" for any that is not one of the API's own: a server can
+    put what it was sent there."""
+    return value if isinstance(value, str) and value in ERRORS else "-"
+
+
+def request_id(value: object) -> str:
+    """For a question to the server's owner; "-" for what is none."""
+    return value if isinstance(value, str) and _REQUEST_ID.fullmatch(value) else "-"
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -204,6 +204,13 @@ def test_the_judge_as_it_is_set_up(tmp_path: Path) -> None:
         ("base_url = 'ftp://x'", "judge.base_url"),
         ("base_url = 'https://me:key@x'", "judge.base_url"),
         ("base_url = 'https://x/?a=b'", "judge.base_url"),
+        ("base_url = 'http://[::1'", "judge.base_url"),
+        ("base_url = 'http://x:99999999'", "judge.base_url"),
+        ('base_url = "http://x/\\u00e9\\u0001"', "judge.base_url"),
+        ("timeout_seconds = 0", "judge.timeout_seconds"),
+        ("timeout_seconds = 1e308", "judge.timeout_seconds"),
+        ("key_env = 'A=B'", "judge.key_env"),
+        ("key_env = ''", "judge.key_env"),
     ],
 )
 def test_a_judge_that_is_refused(tmp_path: Path, line: str, named: str) -> None:

@@ -278,16 +278,20 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
             self._reply(404, b'{"type": "error", "error": {"type": "not_found_error"}}')
 
         def _fault(self, status: int, body: Body) -> None:
-            """Errors quote what was sent, as real ones may."""
-            quoted = {"type": "made_up_error", "message": json.dumps(body)}
-            self._reply(status, json.dumps({"type": "error", "error": quoted}).encode())
+            """Errors quote what was sent, as real ones may, in every place."""
+            words = re.sub(r"[^A-Za-z]+", "_", str(body["messages"]))[-300:]
+            quoted = {"type": words, "message": json.dumps(body)}
+            data = json.dumps({"type": "error", "error": quoted}).encode()
+            self._reply(status, data, request_id=f"req_{words}")
 
-        def _reply(self, status: int, data: bytes, kind: str = "application/json") -> None:
+        def _reply(
+            self, status: int, data: bytes, kind: str = "application/json", request_id: str = ""
+        ) -> None:
             try:
                 self.send_response(status)
                 self.send_header("Content-Type", kind)
                 self.send_header("Content-Length", str(len(data)))
-                self.send_header("request-id", f"req_{next(server._numbers)}")
+                self.send_header("request-id", request_id or f"req_{next(server._numbers)}")
                 if status == 307:
                     self.send_header("Location", f"{server.redirect_to}{self.path}")
                 self.end_headers()

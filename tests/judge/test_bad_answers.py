@@ -134,3 +134,15 @@ def test_a_batch_of_every_fault(court: Serve) -> None:
     failed = here.stored("SELECT count(*) FROM judged WHERE outcome = 'failed' AND tries = 3")
     refused = here.stored("SELECT count(*) FROM judged WHERE outcome = 'disagreed'")
     assert int(str(failed[0][0])) + int(str(refused[0][0])) == 40
+
+
+@pytest.mark.parametrize("act", [Act.S400, Act.S401, Act.S429, Act.S500], ids=str)
+def test_no_word_of_a_server_is_passed_on(court: Serve, act: Act) -> None:
+    """It may put what it was sent into the type of an error and the request's id."""
+    here = court(lambda case, model: act)
+    here.ask(1)
+    (warning,) = here.night().warnings
+    assert f"status {act.value}" in warning
+    assert "rename" not in warning
+    assert "button" not in warning.lower()
+    assert len(warning) < 300

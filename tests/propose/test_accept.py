@@ -211,6 +211,24 @@ def test_retire_of_a_rule_that_is_gone_says_so_and_records_it(raised: Config, re
     assert states(raised)[0].state is State.RETIRED
 
 
+@pytest.mark.parametrize("damage", ["no end", "doubled"])
+def test_a_rule_in_a_damaged_block_is_not_retired(raised: Config, repo: Path, damage: str) -> None:
+    """Else the ledger would say so while the agent goes on reading it."""
+    accept(raised)
+    file = repo / "CLAUDE.md"
+    data = file.read_bytes()
+    end = b"<!-- twice-told:end -->"
+    file.write_bytes(data.replace(end, b"") if damage == "no end" else data + data)
+    before = file.read_bytes()
+    done = command(raised, "retire", "1", "--yes")
+    assert done.returncode == 3
+    assert f"{file}: line " in done.stderr
+    assert file.read_bytes() == before
+    assert states(raised)[0].state is State.ACCEPTED
+    file.write_bytes(data)
+    assert command(raised, "retire", "1", "--yes").returncode == 0
+
+
 def test_retire_of_an_edited_rule_says_so(raised: Config, repo: Path) -> None:
     file = repo / "CLAUDE.md"
     file.write_bytes(RULES)

@@ -22,8 +22,9 @@ from pipeline.judge.request import (
     Reply,
     Request,
     json_object,
+    kind_of_error,
     message_reply,
-    plain,
+    request_id,
 )
 
 if TYPE_CHECKING:
@@ -134,11 +135,12 @@ def called(call: Callable[[], Any]) -> "bytes | Fault":
         return Fault("cannot be reached", again=True)
     except anthropic.APIStatusError as error:
         status = error.status_code
-        words = f"status {status} ({plain(error.type)}, request {plain(error.request_id)})"
+        told = f"{kind_of_error(error.type)}, request {request_id(error.request_id)}"
+        words = f"status {status} ({told})"
         wait = _seconds(error.response.headers.get("retry-after"))
         again = status in BUSY or status >= 500
         return Fault(words, again, status in NOT_ITS_FAULT or status < 400, wait, status)
-    except (anthropic.AnthropicError, OSError, ValueError) as error:
+    except Exception as error:  # the faults of the SDK, its parsers and sockets are many
         return Fault(type(error).__name__, again=False)
     return content if isinstance(content, bytes) else b""
 
