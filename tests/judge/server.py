@@ -279,7 +279,7 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
 
         def _fault(self, status: int, body: Body) -> None:
             """Errors quote what was sent, as real ones may, in every place."""
-            words = re.sub(r"[^A-Za-z]+", "_", str(body["messages"]))[-300:]
+            words = re.sub(r"[^A-Za-z]+", "_", json.dumps(body))[-300:]
             quoted = {"type": words, "message": json.dumps(body)}
             data = json.dumps({"type": "error", "error": quoted}).encode()
             self._reply(status, data, request_id=f"req_{words}")
