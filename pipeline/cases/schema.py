@@ -1,6 +1,7 @@
 """The tables, as migrations that are never edited once released. Times are UTC microseconds."""
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 
 import duckdb
 
@@ -133,6 +134,19 @@ MIGRATIONS: tuple[Callable[[duckdb.DuckDBPyConnection], None], ...] = (
 )
 
 
+@contextlib.contextmanager
+def transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """All or nothing."""
+    con.begin()
+    try:
+        yield
+        con.commit()
+    except BaseException:
+        with contextlib.suppress(duckdb.Error):  # a stopped query has ended it already
+            con.rollback()
+        raise
+
+
 def is_ready(con: duckdb.DuckDBPyConnection) -> bool:
     """The tables are all there; not so in a store whose first writer was killed at once.
 
@@ -170,11 +184,6 @@ def migrate(con: duckdb.DuckDBPyConnection) -> None:
     )
     done = _done(con)
     for number, step in enumerate(MIGRATIONS[done:], done + 1):
-        con.begin()
-        try:
+        with transaction(con):
             step(con)
             con.execute("INSERT INTO migrations VALUES (?, ?)", [number, step.__name__])
-            con.commit()
-        except BaseException:
-            con.rollback()
-            raise

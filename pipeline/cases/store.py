@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 
 from pipeline.cases import place
-from pipeline.cases.schema import is_ready, migrate
+from pipeline.cases.schema import is_ready, migrate, transaction
 from pipeline.errors import Busy, StoreError
 from pipeline.files import LOCK_WAIT_SECONDS, PRIVATE_FILE, private_dir
 
@@ -38,17 +38,9 @@ class Store:
         """All rows of a query as tuples."""
         return self.con.execute(sql, values).fetchall()
 
-    @contextlib.contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self) -> contextlib.AbstractContextManager[None]:
         """All or nothing."""
-        self.con.begin()
-        try:
-            yield
-            self.con.commit()
-        except BaseException:
-            with contextlib.suppress(duckdb.Error):  # a stopped query has ended it already
-                self.con.rollback()
-            raise
+        return transaction(self.con)
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ Reading and classifying a file is a pure function that is mapped over the files,
 in several; only this process writes.
 """
 
+import contextlib
 import multiprocessing
 import os
 import resource
@@ -180,11 +181,24 @@ def _mined(
     fresh = get_context("spawn")  # a fork would copy DuckDB's threads in mid-work
     try:
         with ProcessPoolExecutor(jobs, fresh, _start_worker, (config, folders)) as pool:
-            yield from zip(chosen, pool.map(_mine_in_worker, chosen, chunksize=4), strict=True)
+            with _interrupts_later():
+                found = pool.map(_mine_in_worker, chosen, chunksize=4)
+            yield from zip(chosen, found, strict=True)
     except BrokenProcessPool as error:
         raise SourceError(
             "a reading process was ended from outside", "run it again with --jobs 1"
         ) from error
+
+
+@contextlib.contextmanager
+def _interrupts_later() -> Iterator[None]:
+    """Processes that are started meanwhile never see a ^C, not even in their first moments, in
+    which it would leave a traceback; this one sees it afterwards."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 _worker: Miner
@@ -192,7 +206,6 @@ _worker: Miner
 
 def _start_worker(config: Config, folders: dict[str, Repository]) -> None:
     global _worker
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _worker = Miner(packs.load(config.rule_folders), config, Repositories(folders))
 

@@ -10,8 +10,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
+from pipeline.cases.schema import transaction
 from pipeline.config import Config
 from tests.collect.homes import (
     MISSED,
@@ -274,3 +276,11 @@ def test_a_log_is_not_set_aside_for_a_fault_of_the_store(config: Config, root: P
     assert done.returncode == 3
     assert log.read_bytes() == b"perhaps precious"
     assert everywhere(config.home, "perhaps precious") == ["cases.duckdb.wal"]
+
+
+def test_a_stopped_query_that_has_ended_its_transaction_is_still_an_interrupt() -> None:
+    """DuckDB may have rolled back by itself; that it cannot again is nobody's news."""
+    con = duckdb.connect()
+    with pytest.raises(KeyboardInterrupt), transaction(con):
+        con.execute("ROLLBACK")
+        raise KeyboardInterrupt
