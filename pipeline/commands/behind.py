@@ -3,10 +3,11 @@
 from pipeline.cases import read
 from pipeline.cases.store import Store
 from pipeline.commands.context import Context
+from pipeline.commands.matter import counting, stands_already
 from pipeline.commands.proposals import note
-from pipeline.inject.items import is_worth_showing
 from pipeline.propose.listing import Entry, entries, numbered
-from pipeline.records import Case, CaseType
+from pipeline.propose.standing import Location
+from pipeline.records import Case
 from pipeline.screen import TYPE_COLORS
 
 
@@ -15,7 +16,7 @@ def cases_behind(context: Context, store: Store | None, number: int, hidden: boo
     its bundle. Raises UsageError."""
     entry = numbered(entries(context.config, store), number)
     if not context.json:
-        _heading(context, entry)
+        _heading(context, entry, stands_already(context, store, entry.proposal))
     repo, kind = entry.proposal.bundle
     cases = counting(store, repo, kind) if store and not hidden else []
     if store and hidden:
@@ -27,14 +28,7 @@ def cases_behind(context: Context, store: Store | None, number: int, hidden: boo
     return cases
 
 
-def counting(store: Store, repo: str, kind: CaseType) -> list[Case]:
-    """The cases of this machine that a proposal rests on, newest first: open, decided, and no bare
-    "no" without the action that it answers (S3.25)."""
-    found = read.cases(store, read.Wanted(repo=repo, type=kind))
-    return [case for case in found if is_worth_showing(case)]
-
-
-def _heading(context: Context, entry: Entry) -> None:
+def _heading(context: Context, entry: Entry, stands: Location | None) -> None:
     proposal, counts = entry.proposal, entry.proposal.counts
     context.screen.heading(
         f"{proposal.number}  {proposal.repo}",
@@ -46,5 +40,5 @@ def _heading(context: Context, entry: Entry) -> None:
         f"  cases: {counts.cases} in {counts.sessions} sessions on {counts.days} days,"
         f" {counts.first} to {counts.last}"
     )
-    if text := note(entry):
+    if text := note(entry, stands):
         context.screen.line(f"  {text}")

@@ -9,17 +9,16 @@ from pathlib import Path
 from pipeline.cases import acceptances, read
 from pipeline.cases.acceptances import Acceptance
 from pipeline.cases.store import Store
-from pipeline.commands.behind import counting
 from pipeline.commands.context import Context
 from pipeline.config import Config
 from pipeline.errors import UsageError
+from pipeline.inject.items import is_worth_showing
 from pipeline.ledger.book import Books
 from pipeline.ledger.event import Happening
-from pipeline.ledger.fold import Proposal
+from pipeline.ledger.fold import Proposal, State
 from pipeline.propose import books, target
 from pipeline.propose.decide import chosen
-from pipeline.propose.instructions import instructions
-from pipeline.propose.standing import Location, standing
+from pipeline.propose.standing import Location, already
 from pipeline.propose.target import Target, Tree
 from pipeline.records import Case, CaseType
 
@@ -32,6 +31,8 @@ class Matter:
     books: Books
     cases: tuple[Case, ...]
     """Those on this machine that count for it, newest first."""
+    taken_back: bool
+    """There are cases of its bundle here, and none of them counts."""
     tree: Tree | None
     """The working tree of its repository, when the command runs inside it."""
     last: Mapping[str, date]
@@ -45,14 +46,37 @@ def matter(context: Context, store: Store | None, number: int, what: Happening) 
     ledgers = books.books(context.config, store)
     proposal = chosen(books.proposals(ledgers), number, what)
     here = target.tree(cwd(), store)
+    cases = counting(store, proposal.repo, proposal.type) if store else []
+    every = read.Wanted(repo=proposal.repo, type=proposal.type, hidden=True)
     return Matter(
         proposal,
         ledgers,
-        tuple(counting(store, proposal.repo, proposal.type)) if store else (),
+        tuple(cases),
+        bool(store and not cases and read.cases(store, every, 1)),
         here if here and here.repo == proposal.repo else None,
         {f"{b.repo}/{b.type}": b.last for b in read.bundles(store)} if store else {},
         acceptances.recall(store, proposal.repo, proposal.type) if store else None,
     )
+
+
+def counting(store: Store, repo: str, kind: CaseType) -> list[Case]:
+    """The cases of this machine that a proposal rests on, newest first: open, decided, and no bare
+    "no" without the action that it answers (S3.25)."""
+    found = read.cases(store, read.Wanted(repo=repo, type=kind))
+    return [case for case in found if is_worth_showing(case)]
+
+
+def stands_already(context: Context, store: Store | None, proposal: Proposal) -> Location | None:
+    """Where the instruction that an open proposal is about stands already, as far as can be told
+    from the current folder."""
+    violated = proposal.type is CaseType.VIOLATED_INSTRUCTION  # others need no look at their cases
+    if not (store and violated and proposal.state is State.RAISED):
+        return None
+    here = target.tree(cwd(), store)
+    if here is None or here.repo != proposal.repo:
+        return None
+    cases = counting(store, proposal.repo, proposal.type)
+    return already(proposal.type, cases, here.top, context.config.claude_dirs)
 
 
 def places(found: Matter, config: Config, store: Store | None) -> Iterator[Target]:
@@ -70,9 +94,7 @@ def exists_not_kept(found: Matter, config: Config, top: Path | None = None) -> L
     """The line in which a violated instruction stands already, as far as can be told. `top`: a
     working tree other than the one around the current folder."""
     top = top or (found.tree.top if found.tree else None)
-    if found.proposal.type is not CaseType.VIOLATED_INSTRUCTION or top is None:
-        return None
-    return standing(found.cases, instructions(top, config.claude_dirs))
+    return already(found.proposal.type, found.cases, top, config.claude_dirs)
 
 
 def next_step(*files: Path | None) -> str:

@@ -80,6 +80,11 @@ def planned(context: Context, found: Matter, into: Target, document: Document, t
             f"exists, not kept: {place_.path}:{place_.line} seems to say it already; sharpen that"
             " line, or make it a hook (--as hook), instead of adding another sentence"
         )
+    if found.taken_back:
+        warnings.append(
+            "all its cases on this machine were taken back or say nothing by themselves;"
+            f" `twice-told reject {found.proposal.number} --reason wrong` drops it"
+        )
     if same := draft.echoes(sentence, found.cases):
         warnings.append(f"the sentence repeats words of {', '.join(same)}; say it in your own")
     warnings += _crowded(made, found)
@@ -90,7 +95,10 @@ def resumed(found: Matter, left: Found, is_other: bool) -> Plan:
     """Of an acceptance that was cut off: the file has the rule, the ledger does not. `is_other`:
     the person gave another sentence, or another file, by now."""
     where = f"{left.document.path}:{left.rule.line}"
-    warnings = [f"the rule stands in {where} already; only the ledger does not know it"]
+    warnings = [
+        f"the rule stands in {where} already; only the ledger does not know it",
+        f"it says: {left.rule.sentence}",
+    ]
     if is_other:
         warnings.append("the sentence or file given now is not used; `retire` it to give another")
     return Plan(

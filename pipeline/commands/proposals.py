@@ -1,15 +1,17 @@
 """`proposals`: what was said again and again, and what became of it."""
 
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pipeline.cases.store import open_reader
 from pipeline.commands.context import Context
+from pipeline.commands.matter import stands_already
 from pipeline.ledger.fold import State
 from pipeline.propose.books import books
 from pipeline.propose.effect import Effect
 from pipeline.propose.listing import CLOSED, Entry, entries
+from pipeline.propose.standing import Location
 from pipeline.screen import Screen
 
 
@@ -18,6 +20,11 @@ def run(context: Context, args: Namespace) -> int:
     with open_reader(context.config.local_cases) as store:
         found = entries(context.config, store)
         faults = books(context.config, store).faults()
+        standing = (
+            {e.proposal.number: stands_already(context, store, e.proposal) for e in found}
+            if not context.json
+            else {}
+        )
     for fault in faults:
         context.screen.warn(fault)
     shown = [e for e in found if args.all or e.proposal.state not in CLOSED]
@@ -26,7 +33,7 @@ def run(context: Context, args: Namespace) -> int:
         return 0
     if not shown:
         context.screen.talk(_nothing(found))
-    _table(context.screen, shown)
+    _table(context.screen, shown, standing)
     return 0
 
 
@@ -59,13 +66,16 @@ def in_words(effect: Effect) -> str:
     return f"{text}; rate {effect.ratio:.2f} ({low:.2f}-{high:.2f})"
 
 
-def _table(screen: Screen, shown: Sequence[Entry]) -> None:
+def _table(
+    screen: Screen, shown: Sequence[Entry], standing: Mapping[int | None, Location | None]
+) -> None:
     screen.table(
         ("number", "repository", "type", "state", "cases", "sessions", "days", "last", "note"),
         [
             (
                 str(p.number or "–"), p.repo, p.type.value, p.state.value, str(p.counts.cases),
-                str(p.counts.sessions), str(p.counts.days), str(p.counts.last), note(entry),
+                str(p.counts.sessions), str(p.counts.days), str(p.counts.last),
+                note(entry, standing.get(p.number)),
             )
             for entry in shown
             for p in (entry.proposal,)
@@ -74,11 +84,13 @@ def _table(screen: Screen, shown: Sequence[Entry]) -> None:
     )  # fmt: skip
 
 
-def note(entry: Entry) -> str:
+def note(entry: Entry, stands: Location | None = None) -> str:
     """What else is to be known of a proposal."""
     proposal = entry.proposal
     if entry.effect:
         return in_words(entry.effect)
+    if stands:
+        return f"exists, not kept: {stands.path}:{stands.line}; sharpen it, or make it a hook"
     if entry.later:
         return f"came back as {entry.later}"
     if proposal.state is State.HELD:

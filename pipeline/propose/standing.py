@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.propose.instructions import Instructions
+from pipeline.propose.instructions import Instructions, instructions
 from pipeline.propose.words import words
-from pipeline.records import Case
+from pipeline.records import Case, CaseType
 
 SHARED = 3
 """So many rare words in common are a match;"""
@@ -32,6 +32,15 @@ class Location:
 
     path: Path
     line: int
+
+
+def already(
+    kind: CaseType, cases: Sequence[Case], top: Path | None, claude: Sequence[Path]
+) -> Location | None:
+    """Where a violated instruction stands in what Claude Code reads in a working tree."""
+    if kind is not CaseType.VIOLATED_INSTRUCTION or top is None:
+        return None
+    return standing(cases, instructions(top, claude))
 
 
 def standing(cases: Sequence[Case], documents: Sequence[Instructions]) -> Location | None:

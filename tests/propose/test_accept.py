@@ -383,6 +383,16 @@ def test_a_standing_instruction_is_told(config: Config, root: Path, repo: Path) 
     done = command(config, "accept", "1", "--dry-run")
     assert "exists, not kept" in done.stderr
     assert f"{repo / 'docs' / 'git.md'}:3" in done.stderr
+    for words in (["proposals"], ["show", "1"]):
+        assert f"exists, not kept: {repo / 'docs' / 'git.md'}:3" in command(config, *words).stdout
+
+
+def test_a_proposal_whose_cases_were_all_taken_back_is_warned_of(raised: Config) -> None:
+    """The draft could only tell what the ledger counted before."""
+    for case in cases(raised):
+        command(raised, "dismiss", case.id)
+    done = command(raised, "accept", "1", "--dry-run")
+    assert "`twice-told reject 1 --reason wrong`" in done.stderr
 
 
 @pytest.mark.parametrize(
