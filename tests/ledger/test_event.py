@@ -195,7 +195,7 @@ def test_what_no_reader_would_take_is_not_written(
 
 
 SHAPES = (
-    "sk-ant-{}", "ghp_{}", "AKIA{}", "{}@example.com", "password={}", "You forgot {}", "{} 빠졌어",
+    "sk-ant-{}", "ghp_{}", "password={}", "AKIA{}", "{}@example.com", "You forgot {}", "{} 빠졌어",
     "/home/{}/x", "select * from {}", "eyJ{}.e30.x", "+49 151 {}", "{}\n{}", "\x1b[31m{}", "{}",
 )  # fmt: skip
 PLACES = ("repo", "type", "machine", "event", "reason", "form", "rule", "number", "previous")
