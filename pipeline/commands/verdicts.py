@@ -69,10 +69,14 @@ def _warnings(found: Matter, standing: Found | None) -> list[str]:
         here = "" if found.tree else f", and this is no folder of {found.proposal.repo}"
         lost = f"the rule of proposal {found.proposal.number} was not found{here}"
         return [f"{lost}; only the ledger will say that it is retired"]
+    path, told = standing.document.path, []
     if standing.rule.is_changed:
-        where = f"{standing.document.path}:{standing.rule.line}"
-        return [f"{where}: it was edited since it was accepted; it goes all the same"]
-    return []
+        told = [f"{path}:{standing.rule.line}: it was edited since it was accepted; it goes all"
+                " the same"]  # fmt: skip
+    return told + [
+        f"{path}:{line}: another rule of it, from a merge perhaps, stays; take it out by hand"
+        for line in change.others(standing, found.proposal)
+    ]
 
 
 def _take_out(context: Context, found: Matter, made: Change | None) -> None:

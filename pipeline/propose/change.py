@@ -70,6 +70,16 @@ def removal(found: Found) -> Change:
     return Change(found.document, block.remove(data, found.rule, str(found.document.path), head))
 
 
+def others(found: Found, proposal: Proposal) -> list[int]:
+    """Lines with more rules of the same bundle: two people accepted it, and a merge kept both."""
+    parsed = block.parse(found.document.data or b"", str(found.document.path))
+    return [
+        rule.line
+        for rule in (parsed.rules if parsed else ())
+        if rule.bundle == bundle_of(proposal) and rule.line != found.rule.line
+    ]
+
+
 def left_behind(places: Iterable[Target], proposal: Proposal) -> Found | None:
     """The rule of an acceptance that was cut off before it came to the ledger."""
     assert proposal.number is not None

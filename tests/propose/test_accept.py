@@ -229,6 +229,20 @@ def test_a_rule_in_a_damaged_block_is_not_retired(raised: Config, repo: Path, da
     assert command(raised, "retire", "1", "--yes").returncode == 0
 
 
+def test_a_second_rule_of_the_proposal_is_told_of(raised: Config, repo: Path) -> None:
+    """Two people accepted it, and the merge kept both lines."""
+    accept(raised)
+    file = repo / "CLAUDE.md"
+    file.write_bytes(
+        block.add(file.read_bytes(), 1, "loom/missed-item", "Say which tests ran.", str(file))
+    )
+    done = command(raised, "retire", "1", "--yes")
+    assert done.returncode == 0
+    assert "another rule of it" in done.stderr
+    assert b"Say which tests ran." in file.read_bytes()
+    assert SENTENCE.encode() not in file.read_bytes()
+
+
 def test_retire_of_an_edited_rule_says_so(raised: Config, repo: Path) -> None:
     file = repo / "CLAUDE.md"
     file.write_bytes(RULES)
