@@ -143,7 +143,7 @@ def test_a_file_of_rules_is_bound_to_the_files_of_the_cases(
     run(config)
     raise_(config)
     dry = command(config, "accept", "1", "--dry-run")
-    assert "under src/api/**" in dry.stdout
+    assert "under `src/api/**`" in dry.stdout
     assert command(config, "accept", "1", "--text", SENTENCE, "--yes").returncode == 0
     file = repo / OURS
     assert file.read_text().startswith('---\npaths:\n  - "src/api/**"\n---\n\n<!-- twice-told:')
