@@ -1,12 +1,11 @@
 """What `doctor` asks the store. Named queries, as in `read`."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from pipeline.cases.export import TABLES
-from pipeline.cases.read import RULED, STATE, TYPE
+from pipeline.cases.read import EPOCH, RULED, STATE, TYPE
 from pipeline.cases.store import Store
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY_US = 24 * 3600 * 1_000_000
 
 
@@ -48,4 +47,4 @@ def shown_at(store: Store) -> tuple[datetime, ...]:
 
 
 def _instants(rows: list[tuple[int]]) -> tuple[datetime, ...]:
-    return tuple(_EPOCH + timedelta(microseconds=at) for (at,) in rows)
+    return tuple(EPOCH + timedelta(microseconds=at) for (at,) in rows)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline import config
+from pipeline.commands import asking
 from pipeline.commands.context import Context
 from pipeline.errors import UsageError
 from pipeline.install import line, probe, schedule, settings, wiring
@@ -123,7 +124,9 @@ def _carry_out(context: Context, changes: Sequence[Change], warnings: Sequence[s
     for change in work:
         for text in change.diff:
             show(text)
-    going = bool(work) and not context.dry_run and _agreed(context)
+    if work:
+        asking.check_askable(context, "this changes files")
+    going = bool(work) and not context.dry_run and asking.agreed(context, "Do this?")
     if work and not going and not context.dry_run:
         show("nothing was changed")
         return False
@@ -133,18 +136,6 @@ def _carry_out(context: Context, changes: Sequence[Change], warnings: Sequence[s
         backup = f" (backup: {kept})" if kept else ""
         show(f"{change.target}: {would_be}{change.action}{backup}")
     return going
-
-
-def _agreed(context: Context) -> bool:
-    """Asks on a terminal. Raises UsageError where nobody can answer."""
-    if context.yes:
-        return True
-    if not (sys.stdin.isatty() and context.screen.err.isatty()):
-        raise UsageError("this changes files, and nobody can be asked here", "say --yes")
-    context.screen.out.flush()
-    context.screen.err.write("Do this? [y/N] ")
-    context.screen.err.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _document(

@@ -1,6 +1,5 @@
 """`judge eval` and `judge cost`."""
 
-import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -10,6 +9,7 @@ from pipeline import clock
 from pipeline.cases import judging
 from pipeline.cases.store import open_reader
 from pipeline.classify import labelled, packs
+from pipeline.commands.asking import agreed, check_askable
 from pipeline.commands.context import Context
 from pipeline.commands.ratios import ratio_json, ratio_text
 from pipeline.commands.writing import working
@@ -86,7 +86,9 @@ def _evaluate(context: Context, args: Namespace) -> int:
         _unsent(context, items, f"would send {plan}")
         return 0
     backend = direct(context.config)
-    if not _agreed(context, plan):
+    context.screen.talk(f"this sends {plan}")
+    check_askable(context, "this sends text to models")
+    if not agreed(context, "Send it?"):
         _unsent(context, items, "nothing was sent")
         return 0
     with working(context.config) as writer:
@@ -119,18 +121,6 @@ def _unsent(context: Context, items: Sequence[Item], words: str) -> None:
 
 def _most_usd(items: Sequence[Item]) -> float:
     return sum(most_usd(q.request(), 1.0) for item in items for q in (item.first, item.second))
-
-
-def _agreed(context: Context, plan: str) -> bool:
-    """Asks on a terminal. Raises UsageError where nobody can answer."""
-    context.screen.talk(f"this sends {plan}")
-    if context.yes:
-        return True
-    if not (sys.stdin and sys.stdin.isatty() and context.screen.err.isatty()):
-        raise UsageError("this sends text to models, and nobody can be asked here", "say --yes")
-    context.screen.err.write("Send it? [y/N] ")
-    context.screen.err.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _print(context: Context, found: Evaluation) -> None:

@@ -1,11 +1,11 @@
 """`dismiss`, `retype`, `forget`: taking a case back."""
 
-import sys
 from argparse import Namespace
 
 from pipeline import clock
 from pipeline.cases import rulings
 from pipeline.cases.store import open_reader
+from pipeline.commands import asking
 from pipeline.commands.context import Context
 from pipeline.commands.lookup import one_case
 from pipeline.commands.writing import writing
@@ -45,7 +45,8 @@ def forget(context: Context, args: Namespace) -> int:
     if context.dry_run:
         _said(context, args.id or "all", "forgotten", f"{len(ids)} cases, with all their copies")
         return 0
-    if not _agreed(context, len(ids)):
+    asking.check_askable(context, "forgetting is final")
+    if not asking.agreed(context, f"Forget {len(ids)} case(s) for good?"):
         _said(context, args.id or "all", "kept", "nothing was forgotten")
         return 0
     with writing(context.config) as store:
@@ -61,17 +62,6 @@ def _found(context: Context, text: str) -> Case:
     """Looked up first, so that a wrong id neither waits for the lock nor makes a store."""
     with open_reader(context.config.local_cases) as store:
         return one_case(store, text)
-
-
-def _agreed(context: Context, number: int) -> bool:
-    """Asks on a terminal. Raises UsageError where nobody can answer."""
-    if context.yes:
-        return True
-    if not (sys.stdin and sys.stdin.isatty() and context.screen.err.isatty()):
-        raise UsageError("forgetting is final and nobody can be asked here", "say --yes")
-    context.screen.err.write(f"Forget {number} case(s) for good? [y/N] ")
-    context.screen.err.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _said(context: Context, identity: str, what: str, detail: str) -> None:
