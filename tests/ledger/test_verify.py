@@ -61,7 +61,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Base:
     clone.git("merge", "-q", "--no-edit", "side")
     clone.git("branch", "-q", "-D", "side")
     committed = clone.ledger.read_bytes()
-    append(clone.ledger, [event(H.RAISED, 999_999, 4, repo="late", number=77)])
+    append(clone.ledger, [event(H.RAISED, 200_000, 4, repo="late", number=77)])
     report = verify(clone.ledger, top / "state")
     assert (report.problems, report.notes) == ((), ())
     assert report.commits == NIGHTS + 4
