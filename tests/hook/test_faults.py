@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -195,25 +194,6 @@ def test_any_environment(world: World, environment: dict[str, str]) -> None:
         assert json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
 
 
-@pytest.mark.parametrize("again", TIMES)
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGALRM])
-def test_killed_while_it_reads(world: World, number: int, again: int) -> None:
-    child = subprocess.Popen(
-        ["sh", "-c", wrapped(f"exec {world.command()}")],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
-    assert child.stdin is not None
-    deadline = time.monotonic() + 10
-    python: list[int] = []
-    while not python and time.monotonic() < deadline:
-        tasks = Path(f"/proc/{child.pid}/task/{child.pid}/children")
-        python = [int(word) for word in tasks.read_text(encoding="ascii").split()]
-        time.sleep(0.005)
-    os.kill(python[0], number)
-    out, err = child.communicate(world.event())
-    assert (child.returncode, out, err) == (0, b"", b"")
-
-
 def test_it_gives_up_in_time_when_nothing_comes(world: World) -> None:
     """A writer that stalls: the deadline inside ends the hook, long before the client's own."""
     reader, writer = os.pipe()
@@ -226,17 +206,6 @@ def test_it_gives_up_in_time_when_nothing_comes(world: World) -> None:
     assert (done.stdout, done.stderr) == (b"", b"")
     os.close(reader)
     os.close(writer)
-
-
-@pytest.mark.parametrize("limit", ["-v 65536", "-n 8", "-t 5"])
-def test_scarce_resources(world: World, limit: str) -> None:
-    world.render(item())
-    text = f"ulimit {limit}; " + wrapped(world.command())
-    for number in TIMES:
-        event = world.event(session_id=f"s{number}")
-        done = subprocess.run(["sh", "-c", text], input=event, capture_output=True, check=False)
-        assert (done.returncode, done.stderr) == (0, b"")
-        assert not done.stdout or json.loads(done.stdout)
 
 
 REPLACE = """
