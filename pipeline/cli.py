@@ -4,19 +4,19 @@ import argparse
 import errno
 import gc
 import importlib
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, NoReturn
+from typing import NoReturn
 
 from pipeline import __version__, clock, config
+from pipeline.commands.command import Command
 from pipeline.commands.context import Context
-from pipeline.commands.table import COMMANDS, GLOBAL, ORIGINAL_FLAGS, Command
+from pipeline.commands.table import COMMANDS, GLOBAL, ORIGINAL_FLAGS
 from pipeline.errors import NotBuiltError, PipelineError
 from pipeline.files import private_dir, write_private
 from pipeline.masking.inert import inert
-from pipeline.screen import Screen
+from pipeline.screen import Screen, mute
 
 KNOWN, BUG, INTERRUPTED, USAGE = 3, 4, 130, 2
 ERROR_CHARS = 300
@@ -32,17 +32,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         screen.out.flush()
         return code
     except BrokenPipeError:
-        _mute(screen.out)
+        mute(screen.out)
         return 0
     except OSError as error:
-        _mute(screen.out)
+        mute(screen.out)
         screen.error(f"cannot write the output: {error.strerror}", "free some space")
         return KNOWN
-
-
-def _mute(stream: IO[str]) -> None:
-    """Nobody can take the rest of the output: the interpreter must not try it again at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    finally:
+        screen.end_talk()
 
 
 def _guarded(words: list[str], screen: Screen) -> int:

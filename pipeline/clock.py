@@ -1,4 +1,4 @@
-"""The one place that turns instants into days. Everything else passes aware UTC instants."""
+"""The one place that turns instants into days and numbers. All else passes aware UTC instants."""
 
 import os
 from datetime import MAXYEAR, MINYEAR, UTC, date, datetime, time, timedelta, tzinfo
@@ -6,6 +6,8 @@ from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pipeline.errors import ConfigError, UsageError
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def now() -> datetime:
@@ -99,6 +101,17 @@ def parse_instant(value: object) -> datetime | None:
     except (ValueError, OverflowError, OSError):
         return None
     return at if at and MINYEAR < at.year < MAXYEAR else None
+
+
+def microseconds(at: datetime) -> int:
+    """An instant as the store keeps it: whole microseconds since 1970, exact."""
+    since = at - _EPOCH
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+
+
+def from_microseconds(count: int) -> datetime:
+    """The instant that `microseconds` made such a number of."""
+    return _EPOCH + timedelta(microseconds=count)
 
 
 def _instant(value: object) -> datetime | None:

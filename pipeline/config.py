@@ -9,16 +9,11 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from pipeline import clock, files, resources
+from pipeline import clock, resources, settings
 from pipeline.errors import ConfigError
+from pipeline.folders import claude_folders, expanded, find_home
 
-CLAUDE_FOLDERS = (".claude", ".config/claude")
-"""Folders of Claude Code under the user's home; the second was seen in transcripts of 2025."""
 LEAST_REPEATED = 2
-UNFIT_IN_HOME = "?\\"
-"""DuckDB takes what follows a `?` for parameters, and a backslash for a slash (2.0.1, Dec 2026)."""
-
-
 API_URL = "https://api.anthropic.com"
 PRICES_USD: Mapping[str, tuple[float, float]] = {
     "claude-haiku-5-5": (0.10, 0.50),
@@ -110,8 +105,8 @@ class Config:
     """A team's ledger in a repository; it takes what happens there, the home's takes the rest."""
     ledger_repos: tuple[str, ...] | None = None
     """Short names of the repositories that the team's ledger takes; None: the one it lies in."""
-    raise_sessions: int = 2
-    raise_days: int = 2
+    raise_sessions: int = LEAST_REPEATED
+    raise_days: int = LEAST_REPEATED
     """A bundle must stretch over so many sessions and local days to be raised."""
     judge: JudgeConfig = field(default_factory=JudgeConfig)
 
@@ -138,12 +133,12 @@ def load(
     environ: Mapping[str, str] = os.environ,
 ) -> Config:
     """The settings of this call. Raises ConfigError for unknown keys and unfit values."""
-    chosen = _fit(_home(home, environ))
-    path = file or chosen / "config.toml"
-    values = _checked(path, _read(path, required=file is not None))
+    chosen = find_home(home, environ)
+    path = expanded(file) if file else chosen / "config.toml"
+    values = settings.read(path, required=file is not None)
     return Config(
         home=chosen,
-        claude_dirs=_claude_dirs(claude_dirs, values.get("claude_dirs", []), environ),
+        claude_dirs=claude_folders(claude_dirs, values.get("claude_dirs", []), environ),
         timezone=clock.zone(values.get("timezone")),
         include_headless=values.get("include_headless", False),
         noticed=values.get("noticed", True),
@@ -171,7 +166,7 @@ def _at_least(path: Path, key: str, values: Mapping[str, Any]) -> int:
 def _ledger_folder(path: Path, folder: str | None) -> Path | None:
     if folder is None:
         return None
-    whole = _expanded(folder)
+    whole = expanded(folder)
     if not whole.is_absolute():
         raise ConfigError(f"{path}: ledger.path is not absolute", "begin it with / or ~")
     return whole
@@ -181,67 +176,13 @@ def _excluded(path: Path, folders: Sequence[str]) -> tuple[str, ...]:
     """Each as it is written and as it really lies: transcripts hold real paths."""
     found: list[str] = []
     for folder in folders:
-        whole = _expanded(folder)
+        whole = expanded(folder)
         if not os.path.isabs(whole):
             raise ConfigError(
                 f"{path}: exclude holds a folder that is not absolute", "begin it with / or ~"
             )
         found += [os.path.normpath(whole), os.path.realpath(whole)]
     return tuple(dict.fromkeys(found))
-
-
-_TABLES: Mapping[str, Mapping[str, type]] = {
-    "": {
-        "claude_dirs": list,
-        "timezone": str,
-        "include_headless": bool,
-        "noticed": bool,
-        "exclude": list,
-    },
-    "ledger": {"path": str, "repos": list},
-    "raise": {"min_sessions": int, "min_days": int},
-    "judge": {
-        "enabled": bool,
-        "backend": str,
-        "base_url": str,
-        "key_env": str,
-        "first_model": str,
-        "second_model": str,
-        "first_usd_in": float,
-        "first_usd_out": float,
-        "second_usd_in": float,
-        "second_usd_out": float,
-        "max_cases": int,
-        "max_usd": float,
-        "timeout_seconds": float,
-    },
-}
-"""The keys of the file by table; "" is what stands above all tables."""
-
-
-def _checked(path: Path, values: dict[str, Any], table: str = "") -> dict[str, Any]:
-    known = dict(_TABLES[table]) | ({name: dict for name in _TABLES if name} if not table else {})
-    for key, value in values.items():
-        name = f"{table}.{key}" if table else key
-        if key not in known:
-            raise ConfigError(
-                f"{path}: unknown key {name!r}", f"known keys: {', '.join(sorted(known))}"
-            )
-        if not _fits(value, known[key]):
-            raise ConfigError(f"{path}: {name} must be a {known[key].__name__}", "mend the value")
-        if isinstance(value, list) and not all(isinstance(item, str) for item in value):
-            raise ConfigError(f"{path}: {name} must hold strings only", "mend the list")
-        if isinstance(value, dict):
-            _checked(path, value, key)
-    return values
-
-
-def _fits(value: object, kind: type) -> bool:
-    """No number may be negative, infinite or a truth value; a whole one is a float too."""
-    if kind in (int, float):
-        fits = isinstance(value, int | kind) and not isinstance(value, bool)
-        return fits and 0 <= value < float("inf")  # type: ignore[operator]
-    return isinstance(value, kind)
 
 
 def _judge(path: Path, values: Mapping[str, Any]) -> JudgeConfig:
@@ -300,67 +241,3 @@ def _model(path: Path, name: str, values: Mapping[str, Any], standard: Model) ->
             f"set judge.{name}_usd_in and judge.{name}_usd_out, per million tokens",
         )
     return Model(model, float(given[0]), float(given[1]))
-
-
-def _home(flag: Path | None, environ: Mapping[str, str]) -> Path:
-    """--home, else $TWICE_TOLD_HOME, else the checkout we run from, else the XDG data folder."""
-    if flag or environ.get("TWICE_TOLD_HOME"):
-        return _expanded(flag or environ["TWICE_TOLD_HOME"]).absolute()
-    data = environ.get("XDG_DATA_HOME", "")
-    base = Path(data) if os.path.isabs(data) else _user_home(environ) / ".local" / "share"
-    return resources.checkout() or base / "twice-told"
-
-
-def _fit(home: Path) -> Path:
-    """The same home. Raises ConfigError for one in which no store could be opened."""
-    for path in (str(home), os.path.realpath(home)):  # DuckDB follows links first
-        for character in UNFIT_IN_HOME:
-            if character in path:
-                raise ConfigError(
-                    f"the home {path!a} holds a {character}, and no store can lie there",
-                    "choose a home without it, with --home or TWICE_TOLD_HOME",
-                )
-    return home
-
-
-def _user_home(environ: Mapping[str, str]) -> Path:
-    return Path(environ["HOME"]) if environ.get("HOME") else Path("~").expanduser()
-
-
-def _expanded(path: Path | str) -> Path:
-    """With `~` and `~name` replaced. Raises ConfigError for a user who does not exist."""
-    try:
-        return Path(path).expanduser()
-    except RuntimeError as error:
-        raise ConfigError(f"{path}: no such user", "write the whole path") from error
-
-
-def _read(path: Path, required: bool) -> dict[str, Any]:
-    try:
-        if not required and not path.exists():
-            return {}
-        import tomllib  # few homes have a settings file, and every command starts here
-
-        with path.open("rb") as handle:
-            return tomllib.load(handle)
-    except FileNotFoundError as error:
-        raise ConfigError(f"{path} does not exist", "give --config an existing file") from error
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise ConfigError(f"{path} cannot be read: {reason}", "mend or remove the file") from error
-
-
-def _claude_dirs(
-    flags: Sequence[Path], configured: Sequence[str], environ: Mapping[str, str]
-) -> tuple[Path, ...]:
-    """Flags replace everything; else the file's list; else $CLAUDE_CONFIG_DIR or the usual ones.
-
-    Named folders stand even when they do not exist, so that "no logs" can name them.
-    """
-    named = list(flags) or [Path(p) for p in configured]
-    if not named and environ.get("CLAUDE_CONFIG_DIR"):
-        named = [Path(environ["CLAUDE_CONFIG_DIR"])]
-    if named:
-        return tuple(dict.fromkeys(_expanded(p).absolute() for p in named))
-    usual = [_user_home(environ) / name for name in CLAUDE_FOLDERS]
-    return tuple(p for p in usual if files.is_folder(p)) or (usual[0],)

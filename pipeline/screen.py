@@ -16,6 +16,7 @@ TYPE_COLORS = {
     "other": "bright_black",
 }
 STATE_COLORS = {"ok": "green", "warn": "yellow", "red": "bold red"}
+_STYLES = TYPE_COLORS | STATE_COLORS
 
 
 class Screen:
@@ -71,7 +72,7 @@ class Screen:
     def talk(self, text: str) -> None:
         """One line for the person at the terminal; nothing that a script would need."""
         if not self.quiet:
-            self.err.write(inert(text) + "\n")
+            self._say(inert(text) + "\n")
 
     def detail(self, text: str) -> None:
         """A line for those who asked for more."""
@@ -80,13 +81,25 @@ class Screen:
 
     def warn(self, text: str) -> None:
         """A line that is said even when quiet."""
-        self.err.write(f"warning: {inert(text)}\n")
+        self._say(f"warning: {inert(text)}\n")
 
     def error(self, message: str, hint: str) -> None:
         """What failed, and what to do next."""
-        self.err.write(f"twice-told: {inert(message)}\n")
+        self._say(f"twice-told: {inert(message)}\n")
         if hint:
-            self.err.write(f"  next: {inert(hint)}\n")
+            self._say(f"  next: {inert(hint)}\n")
+
+    def _say(self, text: str = "") -> None:
+        """Talk that nobody can take is lost and changes no exit code."""
+        try:
+            self.err.write(text)
+            self.err.flush()
+        except OSError:
+            mute(self.err)
+
+    def end_talk(self) -> None:
+        """Also of what others wrote there: the interpreter must not fail on it at its end."""
+        self._say()
 
     def table(
         self, columns: Sequence[str], rows: Sequence[Sequence[str]], styled: int | None = None
@@ -105,7 +118,7 @@ class Screen:
             table.add_column(column, overflow="fold")
         for row in rows:
             word = row[styled] if styled is not None else ""
-            style = (TYPE_COLORS | STATE_COLORS).get(word, "")
+            style = _STYLES.get(word, "")
             table.add_row(
                 *(Text(inert(cell), style if at == styled else "") for at, cell in enumerate(row))
             )
@@ -126,6 +139,11 @@ class Screen:
         ) as bar:
             task = bar.add_task(what, total=None)
             yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def mute(stream: IO[str]) -> None:
+    """Nobody can take the rest of a stream: the interpreter must not try it again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _nowhere() -> IO[str]:

@@ -29,6 +29,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("classify",),
     ("transcripts",),
     ("config", "documents"),
+    ("folders", "settings"),
     ("clock", "files", "git"),
     ("records", "errors", "resources"),
     ("__version__",),

@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 
 from pipeline.cases.store import Store
-from pipeline.cases.write import microseconds
+from pipeline.clock import microseconds
 from pipeline.records import CaseType
 
 

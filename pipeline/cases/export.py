@@ -17,9 +17,10 @@ from typing import Any
 import duckdb
 
 from pipeline.cases import sound
+from pipeline.cases.last_word import drop_stale_verdicts
 from pipeline.cases.schema import MIGRATIONS
 from pipeline.cases.store import Store
-from pipeline.cases.write import buried_keys, drop_stale_verdicts
+from pipeline.cases.tombstones import buried_keys
 from pipeline.errors import StoreError
 from pipeline.files import private_dir, write_private
 from pipeline.masking.masker import recheck

@@ -1,10 +1,11 @@
 """What `doctor` asks the store. Named queries, as in `read`."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from pipeline.cases.export import TABLES
-from pipeline.cases.read import EPOCH, RULED, STATE, TYPE
+from pipeline.cases.last_word import RULED, STATE, TYPE
 from pipeline.cases.store import Store
+from pipeline.clock import from_microseconds
 
 _DAY_US = 24 * 3600 * 1_000_000
 
@@ -47,4 +48,4 @@ def shown_at(store: Store) -> tuple[datetime, ...]:
 
 
 def _instants(rows: list[tuple[int]]) -> tuple[datetime, ...]:
-    return tuple(EPOCH + timedelta(microseconds=at) for (at,) in rows)
+    return tuple(from_microseconds(at) for (at,) in rows)

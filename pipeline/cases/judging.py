@@ -6,12 +6,13 @@ bill stays.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 
 from pipeline.cases import read
+from pipeline.cases.last_word import RULED, WORDS
 from pipeline.cases.store import Store
-from pipeline.cases.write import WORDS, microseconds
+from pipeline.clock import from_microseconds, microseconds
 from pipeline.records import Case, CaseType
 
 NIGHTS = 3
@@ -126,7 +127,7 @@ def waiting(store: Store, basis: str, night: datetime, until: datetime | None, m
     rows = store.rows(
         f"""
         SELECT c.id, {WORDS}, CASE WHEN j.basis = $basis THEN j.tries ELSE 0 END AS tries
-        FROM cases AS c {read.RULED}
+        FROM cases AS c {RULED}
         WHERE c.type = 'other' AND c.source = 'human' AND k.id IS NULL
             AND ($until IS NULL OR c.at_us < $until OR c.inferred_at)
             AND (j.id IS NULL OR j.outcome IN ('disagreed', 'failed') AND j.basis <> $basis
@@ -218,7 +219,7 @@ def pending(store: Store) -> list[Pending]:
     for token, remote, at_us, place, *rest in rows:
         entries.setdefault((token, remote, at_us, place), []).append(Entry(*rest))
     return [
-        Pending(token, remote, read.EPOCH + timedelta(microseconds=at_us), place, tuple(found))
+        Pending(token, remote, from_microseconds(at_us), place, tuple(found))
         for (token, remote, at_us, place), found in entries.items()
     ]
 
@@ -257,7 +258,7 @@ def bills(store: Store) -> list[Bill]:
             sum(tokens_in)::BIGINT, sum(tokens_out)::BIGINT, sum(cost_usd)
         FROM answers GROUP BY at_us, purpose, model ORDER BY at_us, model, purpose"""
     )
-    return [Bill(read.EPOCH + timedelta(microseconds=row[0]), *row[1:]) for row in rows]
+    return [Bill(from_microseconds(row[0]), *row[1:]) for row in rows]
 
 
 def outcomes(store: Store) -> Mapping[str, int]:

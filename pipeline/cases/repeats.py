@@ -6,11 +6,11 @@ object, or the action that it answers is known.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 
-from pipeline.cases.read import EPOCH, RULED, STATE, TYPE
+from pipeline.cases.last_word import RULED, STATE, TYPE
 from pipeline.cases.store import Store
-from pipeline.cases.write import microseconds
+from pipeline.clock import from_microseconds, microseconds
 from pipeline.records import CaseType, Source
 
 _COUNTING = f"""
@@ -74,7 +74,7 @@ def units(store: Store, until: date | None = None) -> dict[Bundle, list[Unit]]:
     )
     found: dict[Bundle, list[Unit]] = {}
     for repo, kind, session, day, at_us, *sources in rows:
-        begun_at = EPOCH + timedelta(microseconds=at_us)
+        begun_at = from_microseconds(at_us)
         unit = Unit(session, day, begun_at, (sources[0], sources[1], sources[2], sources[3]))
         found.setdefault((repo, CaseType(kind)), []).append(unit)
     return found

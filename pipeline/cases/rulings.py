@@ -9,7 +9,8 @@ import duckdb
 
 from pipeline.cases import export
 from pipeline.cases.store import FILE_NAME, Store, connect, private_files
-from pipeline.cases.write import microseconds, tombstone, tombstone_key
+from pipeline.cases.tombstones import tombstone, tombstone_key
+from pipeline.clock import microseconds
 from pipeline.errors import Busy, StoreError
 from pipeline.records import CaseType
 

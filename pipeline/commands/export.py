@@ -4,10 +4,10 @@ from argparse import Namespace
 from pathlib import Path
 
 from pipeline import clock
-from pipeline.cases import export, read
+from pipeline.cases import earlier, export, stats
 from pipeline.cases.store import FILE_NAME, open_reader, open_writer
 from pipeline.commands.context import Context
-from pipeline.errors import PipelineError, StoreError, UsageError
+from pipeline.errors import StoreError, UsageError
 from pipeline.files import lock, private_dir
 
 
@@ -18,12 +18,15 @@ def save(context: Context, args: Namespace) -> int:
     with open_reader(context.config.local_cases) as store:
         if store is None:
             raise StoreError("there is no store yet", "`twice-told collect` makes it")
+        cases = stats.totals(store)["cases"]
         if context.dry_run:
-            context.screen.line(f"would write {read.totals(store)['cases']} cases")
-            return 0
-        rows = export.write(store, args.file.absolute(), clock.now())
+            rows = sum(1 for _ in export.rows(store))
+        else:
+            rows = export.write(store, args.file.absolute(), clock.now())
     if context.json:
         context.screen.document({"file": str(args.file), "rows": rows})
+    elif context.dry_run:
+        context.screen.line(f"would write {cases} cases")
     else:
         context.screen.line(f"{rows} rows written to {args.file}")
     return 0
@@ -34,7 +37,10 @@ def restore(context: Context, args: Namespace) -> int:
     rows = export.read(Path("/dev/stdin") if str(args.file) == "-" else args.file)
     cases = sum(row[0] == "cases" for row in rows)
     if context.dry_run:
-        context.screen.line(f"would restore {cases} cases")
+        if context.json:
+            context.screen.document({"cases": cases, "set_aside": []})
+        else:
+            context.screen.line(f"would restore {cases} cases")
         return 0
     folder = private_dir(context.config.local_cases)
     with lock(folder / "lock"):
@@ -44,7 +50,7 @@ def restore(context: Context, args: Namespace) -> int:
             _remove(fresh)
             with open_writer(folder, fresh.name) as store:
                 export.restore(store, rows, newer)
-        except PipelineError:
+        except BaseException:  # a ^C too: half a store holds words that nobody looks after
             _remove(fresh)
             raise
         aside = _set_aside(folder)
@@ -63,7 +69,7 @@ def _decisions(context: Context, folder: Path) -> list[list[object]]:
         with open_reader(folder) as store:
             if store is None:
                 return export.decisions_in(folder / "exports")
-            if read.case_ids(store) and not context.yes:
+            if earlier.case_ids(store) and not context.yes:
                 raise UsageError(
                     "there is a store with cases already",
                     "say --yes to put the export in its place",

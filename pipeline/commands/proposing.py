@@ -3,8 +3,8 @@
 from datetime import date
 
 from pipeline import clock
+from pipeline.cases.meta import machine_id
 from pipeline.cases.store import Store
-from pipeline.cases.write import machine_id
 from pipeline.collect.summary import Summary
 from pipeline.config import Config
 from pipeline.errors import LedgerError

@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
-from pipeline.cases import read
+from pipeline.cases import stats
 from pipeline.cases.store import Store, open_reader
 from pipeline.commands.context import Context
 from pipeline.commands.proposals import as_json
@@ -23,19 +23,32 @@ def run(context: Context, args: Namespace) -> int:
     with open_reader(context.config.local_cases) as store:
         if store is None:
             context.screen.talk(NO_CASES)
-        figures = _figures(store) | _proposals(context.config, store) if store else {}
+        figures = _figures(store) if store else _nothing()
+        figures |= _proposals(context.config, store)
     if context.json:
         context.screen.document(figures)
-    elif figures:
+    elif store:
         _print(context.screen, figures)
     return 0
 
 
-def _figures(store: Store) -> dict[str, Any]:
-    sorts = read.sorts(store)
+def _nothing() -> dict[str, Any]:
+    """Of a home without a store: the same shape, since scripts look into it."""
     return {
-        "totals": dict(read.totals(store)),
-        "cases": read.tally(sorts),
+        "totals": dict.fromkeys(("turns", "sessions", "cases", "files"), 0),
+        "cases": stats.tally([]),
+        "weeks": [],
+        "shown": {"times": 0, "sessions": 0},
+        "shadow_rules": [],
+        "rules": [],
+    }
+
+
+def _figures(store: Store) -> dict[str, Any]:
+    sorts = stats.sorts(store)
+    return {
+        "totals": dict(stats.totals(store)),
+        "cases": stats.tally(sorts),
         "weeks": [
             {
                 "week": str(week),
@@ -43,21 +56,21 @@ def _figures(store: Store) -> dict[str, Any]:
                 "corrections": cases,
                 "per_100": _rate(cases, turns),
             }
-            for week, turns, cases in read.by_week(store)
+            for week, turns, cases in stats.by_week(store)
         ],
-        "shown": read.showings(store),
+        "shown": stats.showings(store),
         "shadow_rules": [
             {"rule_id": rule, "fired": fired, "alone": alone}
-            for rule, fired, alone in read.shadow_rules(store)
+            for rule, fired, alone in stats.shadow_rules(store)
         ],
         "rules": [
             asdict(rule) | {"not_dismissed": _rate(rule.cases - rule.dismissed, rule.cases)}
-            for rule in read.by_rule(sorts)
+            for rule in stats.by_rule(sorts)
         ],
     }
 
 
-def _proposals(config: Config, store: Store) -> dict[str, Any]:
+def _proposals(config: Config, store: Store | None) -> dict[str, Any]:
     """By state, which adds up to `all`; and each accepted rule."""
     found = entries(config, store)
     states = Counter(entry.proposal.state for entry in found)
@@ -70,6 +83,10 @@ def _proposals(config: Config, store: Store) -> dict[str, Any]:
 def _rate(part: int, whole: int) -> float | None:
     """Per hundred; None when there is nothing to divide by."""
     return round(100 * part / whole, 1) if whole else None
+
+
+def _shown(rate: float | None) -> str:
+    return "–" if rate is None else str(rate)
 
 
 def _print(screen: Screen, figures: dict[str, Any]) -> None:
@@ -96,7 +113,7 @@ def _print(screen: Screen, figures: dict[str, Any]) -> None:
     screen.table(
         ("week", "turns", "corrections", "per 100 turns"),
         [
-            (w["week"], str(w["turns"]), str(w["corrections"]), str(w["per_100"] or "–"))
+            (w["week"], str(w["turns"]), str(w["corrections"]), _shown(w["per_100"]))
             for w in figures["weeks"][-WEEKS:]
         ],
     )

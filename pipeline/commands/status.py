@@ -19,7 +19,7 @@ def run(context: Context, args: Namespace) -> int:
         )
     except FileNotFoundError:
         record, line = None, "no run yet; `twice-told collect` makes the first"
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise StoreError(
             f"{path} is damaged", "run `twice-told collect`; it writes the record anew"
         ) from error

@@ -2,60 +2,12 @@
 
 from argparse import SUPPRESS, BooleanOptionalAction
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pipeline.clock import parse_day
+from pipeline.commands.command import Command, arg, count, proposal_number
 from pipeline.ledger.event import Form, Reason
 from pipeline.records import CaseType, Source
-
-
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """One argument as argparse takes it."""
-
-    flags: tuple[str, ...]
-    settings: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """One command of the contract."""
-
-    name: str
-    summary: str
-    examples: tuple[str, ...]
-    arguments: tuple[Argument, ...] = ()
-    module: str | None = None
-    """In this folder; None when it is not built yet."""
-    function: str = "run"
-
-
-def arg(*flags: str, **settings: Any) -> Argument:
-    """Short form for the table below."""
-    return Argument(flags, settings)
-
-
-def _day(text: str) -> Any:
-    return parse_day(text)
-
-
-def count(text: str) -> int:
-    """Named as a wrong value is reported."""
-    number = int(text)
-    if not 0 <= number < 1 << 31:
-        raise ValueError
-    return number
-
-
-def proposal_number(text: str) -> int:
-    """Named as a wrong value is reported."""
-    number = int(text)
-    if not 0 < number < 1 << 31:
-        raise ValueError
-    return number
-
 
 GLOBAL = (
     arg("--json", action="store_true", help="one JSON document on standard output"),
@@ -72,12 +24,15 @@ GLOBAL = (
     arg("-v", "--verbose", action="store_true", help="more talk on standard error"),
 )  # fmt: skip
 
+_DAYS = arg(
+    "--days", type=int, metavar="N", help="only transcripts that changed in the last N days"
+)
 _WINDOW = (
-    arg("--days", type=int, metavar="N", help="only transcripts that changed in the last N days"),
-    arg("--since", type=_day, metavar="DAY", help="only those that changed since 2026-03-08"),
+    _DAYS,
+    arg("--since", type=parse_day, metavar="DAY", help="only those that changed since 2026-03-08"),
     arg(
         "--until",
-        type=_day,
+        type=parse_day,
         metavar="DAY",
         help="what is judged and proposed ends with this day; transcripts are read whole",
     ),
@@ -135,7 +90,7 @@ _ALL = (
         "Print what is recognised as typed by a person, read afresh from the transcripts.",
         ("twice-told turns --since 2026-11-01", "twice-told turns --all --json"),
         (
-            arg("--since", type=_day, metavar="DAY", help="from this local day on"),
+            arg("--since", type=parse_day, metavar="DAY", help="from this local day on"),
             arg("--session", metavar="ID", help="only this session"),
             arg("--all", action="store_true", help="the other lines too, each with its reason"),
         ),
@@ -153,7 +108,7 @@ _ALL = (
         "The whole night: collect, judge if that is on, propose, export; as often as you like.",
         ("twice-told nightly", "twice-told nightly --days 3 --json"),
         (
-            arg("--days", type=int, metavar="N", help="only transcripts that changed since then"),
+            _DAYS,
             arg(
                 "--llm",
                 action=BooleanOptionalAction,
@@ -171,7 +126,7 @@ _ALL = (
             arg("--repo", metavar="R", help="only this repository"),
             arg("--type", choices=_TYPES, help="only this type"),
             arg("--source", choices=_SOURCES, help="only from this source"),
-            arg("--since", type=_day, metavar="DAY", help="from this local day on"),
+            arg("--since", type=parse_day, metavar="DAY", help="from this local day on"),
             arg("--query", metavar="WORDS", help="only with all of these words in the text"),
             arg("--all", action="store_true", help="doubtful and dismissed ones too"),
         ),

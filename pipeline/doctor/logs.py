@@ -3,11 +3,11 @@
 from datetime import timedelta
 from pathlib import Path
 
-from pipeline.config import CLAUDE_FOLDERS
 from pipeline.doctor.finding import Finding, edit, ok, quoted, red, warn
 from pipeline.doctor.scene import Scene
 from pipeline.doctor.settings import settings_of
 from pipeline.errors import PipelineError
+from pipeline.folders import CLAUDE_FOLDERS
 from pipeline.transcripts.discover import discover
 
 PERIOD_DEFAULT_DAYS = 30

@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from pipeline import clock
-from pipeline.cases import health, place, read
+from pipeline.cases import health, place, read, stats
 from pipeline.cases.store import open_reader
 from pipeline.config import Config
 from pipeline.errors import PipelineError
@@ -105,7 +105,7 @@ def _stored(local_cases: Path, here: Repository | None) -> Stored | PipelineErro
             name = read.repo_name(store, here.key) if here else None
             trees = (tree for tree, repo in read.working_trees(store) if repo == name)
             return Stored(
-                read.totals(store)["cases"],
+                stats.totals(store)["cases"],
                 frozenset(trees),
                 name is not None,
                 health.sessions_due(store),

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from pipeline.cases import read
+from pipeline.cases import meta, read
 from pipeline.cases.store import Store
 from pipeline.files import private_dir, write_private
 from pipeline.inject.items import SHOWN_FOR, Item, choose
@@ -27,7 +27,7 @@ def render(store: Store, local_cases: Path, now: datetime) -> int:
     by_repo: dict[str, list[Case]] = {}
     for case in read.cases(store, read.Wanted(since=since)):
         by_repo.setdefault(case.repo, []).append(case)
-    collected = read.collected_at(store) or now
+    collected = meta.collected_at(store) or now
     names = set()
     for tree, repo in read.working_trees(store):
         items = choose(by_repo.get(repo, ()), now)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from itertools import chain
 
+from pipeline.cases.meta import machine_id
 from pipeline.cases.store import Store
-from pipeline.cases.write import machine_id
 from pipeline.errors import UsageError
 from pipeline.ledger.book import Books, after, concerning
 from pipeline.ledger.event import Event, Form, Happening, Reason

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pipeline.records import Action
-from pipeline.transcripts.human import content_blocks
+from pipeline.transcripts.content import content_blocks, texts
 from pipeline.transcripts.markers import CLIENT_FLAGS
 from pipeline.transcripts.spine import Spine
 
@@ -95,12 +95,12 @@ def _question(
     before = before_prompt(spine, place, str(data.get("sessionId") or ""))
     inputs = block.get("input")
     asked = inputs.get("questions") if isinstance(inputs, dict) else None
-    texts = (
-        [str(item.get("question") or "") for item in asked or [] if isinstance(item, dict)]
-        if isinstance(asked, list)
-        else []
-    )
-    said = " ".join(texts)[:SAID_MAX_CHARS]
+    questions = [
+        str(item.get("question") or "")
+        for item in (asked if isinstance(asked, list) else [])
+        if isinstance(item, dict)
+    ]
+    said = " ".join(questions)[:SAID_MAX_CHARS]
     if before is None or not before.tool:
         return Action("AskUserQuestion", said[:GIST_MAX_CHARS], said)
     return Action(before.tool, before.gist, said)
@@ -189,8 +189,8 @@ def _tool(block: Mapping[str, Any]) -> str:
 
 
 def text_of(data: Mapping[str, Any]) -> str:
-    texts = [str(block.get("text") or "") for block in _blocks(data) if block.get("type") == "text"]
-    return " ".join(" ".join(texts).split())[-SAID_MAX_CHARS:]
+    """The end of what the agent says in a line, on one line; "" in a line of anybody else."""
+    return " ".join(" ".join(texts(_blocks(data))).split())[-SAID_MAX_CHARS:]
 
 
 def _last_text(spine: Spine, place: int, data: Mapping[str, Any]) -> str:

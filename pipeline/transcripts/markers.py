@@ -1,7 +1,7 @@
 """The texts that Claude Code itself writes into transcripts, and how to take words out of them.
 
 These are marks of a file format, not phrases of people. Each was seen in the versions named in
-`human.py`; a new client version that changes one shows up in the counts of `unmarked` lines.
+`human/judge.py`; a new client version that changes one shows up in the counts of `unmarked` lines.
 """
 
 import re

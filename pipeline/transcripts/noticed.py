@@ -15,7 +15,7 @@ from typing import Any
 
 from pipeline.records import Line, Source
 from pipeline.transcripts import markers
-from pipeline.transcripts.human import content_blocks, result_text
+from pipeline.transcripts.content import content_blocks, result_text, texts
 
 META_MAX_BYTES = 1 << 16
 _TRAILER = re.compile(r"\AagentId: \S+")
@@ -101,14 +101,14 @@ def _findings(result: Mapping[str, Any], block: Mapping[str, Any]) -> Iterator[S
     if not isinstance(agent, str) or result.get("status") not in ("completed", None):
         return
     content = result.get("content")
-    texts = [
+    found = [
         text
         for item in (content if isinstance(content, list) else [])
         if isinstance(item, dict)
         and isinstance(text := item.get("text"), str)
         and not _TRAILER.match(text)
     ]
-    if words := "\n".join(texts).strip():
+    if words := "\n".join(found).strip():
         about = f"{result.get('agentType') or ''} {result.get('prompt') or ''}"[:500]
         yield Statement(
             Source.REVIEW, words, agent, str(block.get("tool_use_id") or ""), about.strip()
@@ -134,12 +134,7 @@ def last_report(path: Path, data: Mapping[str, Any]) -> Statement | None:
     agent = data.get("agentId")
     if not isinstance(message, dict) or not isinstance(agent, str):
         return None
-    texts = [
-        str(block.get("text") or "")
-        for block in content_blocks(data)
-        if block.get("type") == "text"
-    ]
-    words = "\n".join(texts).strip()
+    words = "\n".join(texts(content_blocks(data))).strip()
     if not words or message.get("stop_reason") not in ("end_turn", None):
         return None
     return Statement(Source.REVIEW, words, agent, "", _meta(path))

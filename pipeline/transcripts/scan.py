@@ -37,6 +37,8 @@ _TELLING = (b'questions"', b'answers"', b'annotations"', b'status":"completed"')
 
 _SPEAKING_ATTACHMENTS = frozenset({b"attachment:queued_command", b"attachment:hook_blocking_error"})
 _HEAD_SPAN = 2048
+TYPE_MAX_CHARS = 60
+"""Of the name of a type, in the counts; who makes up a longer one may put anything in it."""
 ADMISSION_SPAN = 512
 """An agent that admits a mistake does so at the beginning of its answer."""
 _PARSED = frozenset({b"assistant", b"attachment", b"queue-operation"})
@@ -225,7 +227,9 @@ def _kind(buffer: bytearray, start: int, end: int) -> tuple[bytes, int]:
         ):
             return b"", start
         return b"assistant", role
-    close = find(b'"', at + 8, limit)
+    close = find(b'"', at + 8, min(limit, at + 8 + TYPE_MAX_CHARS + 1))
+    if close < 0:
+        return b"", start
     name = bytes(buffer[at + 8 : close])
     nested = find(b"{", start + 1, at)
     if nested >= 0:

@@ -21,6 +21,7 @@ from tests.collect.homes import (
     VIOLATED,
     cases,
     command,
+    driver,
     everywhere,
     put,
     reader,
@@ -225,6 +226,28 @@ def test_a_damaged_export_is_refused_and_the_store_untouched(
     assert "next: " in done.stderr
     assert tables(told) == before
     assert not [p.name for p in told.local_cases.iterdir() if "restoring" in p.name]
+
+
+STOPPED = """
+import sys
+from pathlib import Path
+inner = Path.chmod
+def chmod(self, mode, **more):
+    inner(self, mode, **more)
+    if self.name.endswith(".restoring"):
+        raise KeyboardInterrupt
+Path.chmod = chmod
+from pipeline.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_an_interrupted_restore_leaves_no_words_behind(told: Config, saved: Path) -> None:
+    before = sorted(path.name for path in told.local_cases.iterdir())
+    process = driver(told, STOPPED, "restore", str(saved), "--yes")
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130, err
+    assert sorted(path.name for path in told.local_cases.iterdir()) == before
 
 
 @pytest.mark.parametrize(

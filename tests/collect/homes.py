@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.cases import read
+from pipeline.cases import copies, read
 from pipeline.cases.store import Store, open_reader
 from pipeline.cli import main
 from pipeline.collect.run import Plan, collect
@@ -97,7 +97,7 @@ def live(config: Config) -> Counter[str]:
     with reader(config) as store:
         rows = store.rows("SELECT DISTINCT key, uuid FROM turns WHERE source = 'human'")
         keys = [key for key, _ in rows]
-        out = read.dead_keys(store, keys) | read.headless_keys(store, keys)
+        out = copies.dead_keys(store, keys) | copies.headless_keys(store, keys)
     return Counter(uuid for key, uuid in rows if key not in out)
 
 

@@ -43,3 +43,10 @@ def test_a_folder_that_would_exclude_nothing_is_refused(config: Config, folder: 
     (config.home / "config.toml").write_text(f'exclude = ["{folder}"]\n', encoding="utf-8")
     with pytest.raises(ConfigError):
         load(config.home)
+
+
+def test_a_line_without_a_folder_is_where_the_line_before_was(config: Config) -> None:
+    config = replace(config, exclude=("/private",))
+    first, second = prompt("u1", PLAIN, cwd=PRIVATE), prompt("u2", MISSED, cwd=None)
+    put(config.claude_dirs[0], "s1", [first, second])
+    assert run(config).turns == 0

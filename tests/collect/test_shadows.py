@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pipeline.cases import read
+from pipeline.cases import stats
 from pipeline.config import Config
 from tests.collect.homes import MISSED, put, reader, run, talk
 
@@ -39,5 +39,5 @@ def test_shadow_rules_are_counted_and_decide_nothing(config: Config) -> None:
         after = run(config, rebuild=True)
         assert after.by_type == before.by_type
         with reader(config) as store:
-            assert read.shadow_rules(store) == [("en.wrong-result.on-trial", 2, 1)]
-            assert read.totals(store)["turns"] == 2
+            assert stats.shadow_rules(store) == [("en.wrong-result.on-trial", 2, 1)]
+            assert stats.totals(store)["turns"] == 2

@@ -11,7 +11,8 @@ import pytest
 
 from pipeline import clock
 from pipeline.cases.store import open_reader
-from pipeline.collect.run import Plan, preview
+from pipeline.collect.run import Plan, collect, preview
+from pipeline.commands.writing import writing
 from pipeline.config import Config
 from tests.collect.homes import (
     MISSED,
@@ -228,6 +229,34 @@ def test_two_processes_find_what_one_finds(config: Config, root: Path, tmp_path:
     done = run(other, jobs=2)
     assert done.files["read"] == 23
     assert state(other) == state(config)
+
+
+GIT = """#!/bin/sh
+echo x >> "$ASKED"
+exit 1
+"""
+
+
+def test_a_run_that_stops_early_leaves_the_rest_unread(
+    config: Config, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """^C once waited for the other processes to read everything. Each file asks git of a folder."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "git").write_text(GIT)
+    (tmp_path / "bin" / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setenv("ASKED", str(tmp_path / "asked"))
+    for number in range(300):
+        cwd = tmp_path / "work" / str(number)
+        cwd.mkdir(parents=True)
+        put(root, f"s{number}", talk(f"s{number}", PLAIN, cwd=str(cwd)))
+
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), writing(config) as store:
+        collect(store, config, Plan(jobs=2), stop)
+    assert 1 <= len((tmp_path / "asked").read_text()) // 2 < 150
 
 
 # Drift: a new client version must show up as a warning, never as a silent zero

@@ -246,6 +246,28 @@ def test_output_that_cannot_be_written_is_a_known_error(told: Config) -> None:
     assert "cannot write the output" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [(["show", "../etc"], 2), (["weave"], 2), (["ledger", "log", "3"], 2), (["cases"], 0)],
+    ids=lambda value: str(value),
+)
+def test_talk_that_nobody_takes_leaves_the_code_as_it_is(
+    told: Config, words: list[str], code: int
+) -> None:
+    ends = os.pipe()
+    os.close(ends[0])
+    with Path("/dev/full").open("wb") as full, os.fdopen(ends[1], "wb") as gone:
+        for stderr in (full, gone):
+            done = subprocess.run(
+                [sys.executable, "-m", "pipeline", *words],
+                env=environment(told),
+                stdout=subprocess.DEVNULL,
+                stderr=stderr,
+                check=False,
+            )
+            assert done.returncode == code
+
+
 def test_closed_streams_are_no_bug(told: Config) -> None:
     done = subprocess.run(
         ["/bin/sh", "-c", f'"{sys.executable}" -m pipeline cases >&- 2>&-'],
@@ -369,10 +391,45 @@ def test_json_is_one_document_with_the_keys_of_the_contract(
 
 
 def test_json_of_an_empty_home_is_json_too(config: Config) -> None:
-    empty = (["cases"], ["show"], ["show", "loom"], ["turns"], ["stats"], ["status"])
+    empty = (["cases"], ["show"], ["show", "loom"], ["turns"], ["status"])
     for words in (*empty, ["proposals", "--all"]):
-        assert answer(config, *words) in ([], {}, None)
+        assert answer(config, *words) in ([], None)
     assert not (config.home / "local_cases").exists(), "reading makes nothing"
+
+
+def test_the_figures_of_an_empty_home_have_the_shape_of_all(told: Config, config: Config) -> None:
+    other = replace(config, home=config.home.with_name("empty"))
+    empty = answer(other, "stats")
+    assert not other.home.exists(), "reading makes nothing"
+    full = answer(told, "stats")
+    assert empty.keys() == full.keys()
+    for name in ("totals", "cases", "shown", "proposals"):
+        assert empty[name].keys() == full[name].keys()
+    assert empty["totals"] == {"turns": 0, "sessions": 0, "cases": 0, "files": 0}
+    assert empty["weeks"] == empty["rules"] == []
+
+
+def test_a_week_without_corrections_has_a_rate(config: Config, root: Path) -> None:
+    put(root, "s1", talk("s1", PLAIN))
+    run(config)
+    (week,) = [line for line in command(config, "stats").stdout.splitlines() if "2026-" in line]
+    assert week.split("\t") == ["2026-03-02", "1", "0", "0.0"]
+
+
+def test_a_dry_run_in_json_has_the_shape_of_the_run(told: Config, tmp_path: Path) -> None:
+    file = tmp_path / "x.jsonl.gz"
+    planned = answer(told, "export", str(file), "--dry-run")
+    assert not file.exists()
+    assert answer(told, "export", str(file)) == planned
+    assert answer(told, "restore", str(file), "--dry-run") == {"cases": 1, "set_aside": []}
+
+
+def test_a_record_of_a_run_that_nests_too_deep_is_damaged(told: Config) -> None:
+    command(told, "collect")
+    (told.local_cases / "runs" / "last_run.json").write_text("[" * 100_000)
+    done = command(told, "status")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "damaged" in done.stderr
 
 
 def test_all_turns_tell_their_reason(told: Config) -> None:

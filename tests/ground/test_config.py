@@ -224,5 +224,32 @@ def test_an_unknown_key_of_a_table_names_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as refused:
         load(tmp_path, "[judge]\nsecnd_model = 'x'\n")
     assert "second_model" in refused.value.hint
-    with pytest.raises(ConfigError, match="judge must be a dict"):
+    with pytest.raises(ConfigError, match="judge must be a table"):
         load(tmp_path, "judge = true")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[judge]\nmax_usd = 1" + "0" * 400, "max_usd must be a number"),
+        ("[judge]\nfirst_usd_in = 1" + "0" * 400, "first_usd_in must be a number"),
+        ("[judge]\nmax_usd = -0.5", "max_usd must be a number, 0 or more"),
+        ("[judge]\nmax_cases = 1.5", "max_cases must be a whole number, 0 or more"),
+        ("[raise]\nmin_days = true", "min_days must be a whole number"),
+        ("noticed = 'no'", "noticed must be true or false"),
+        ("timezone = 3", "timezone must be a text in quotes"),
+        ("exclude = " + "[" * 5000, "cannot be read"),
+    ],
+    ids=lambda text: text[-30:],
+)
+def test_what_a_value_must_be_is_told(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(ConfigError, match=told) as refused:
+        load(tmp_path, text)
+    assert refused.value.hint
+
+
+def test_a_named_file_below_the_users_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shell leaves the ~ of `--config=~/x.toml` as it is."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "x.toml").write_text("noticed = false\n", encoding="utf-8")
+    assert not config.load(tmp_path / "home", file=Path("~/x.toml")).noticed

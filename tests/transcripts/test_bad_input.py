@@ -16,7 +16,16 @@ import pytest
 from pipeline import clock
 from pipeline.collect.turns import all_turns
 from pipeline.transcripts.repository import Repositories, short_name
-from tests.transcripts.builders import config, found, read, write
+from tests.transcripts.builders import (
+    config,
+    found,
+    prompt,
+    queue,
+    read,
+    says,
+    user,
+    write,
+)
 
 JUDGE = "/home/dev/.local/state/own-judge"
 
@@ -434,3 +443,25 @@ def test_file_name_that_is_no_text(tmp_path: Path) -> None:
     turn = read(path).human[0]
     turn.session_id.encode()
     assert turn.session_id.startswith("s")
+
+
+def test_a_long_name_of_a_type_is_cut_and_takes_no_words_along(tmp_path: Path) -> None:
+    """As long as the head in which it is looked for, it once went on into the next lines."""
+    named = {"type": "w" * 3000, "uuid": "u1"}
+    reading = read(write(tmp_path, named, prompt("u2", "no, the quokka thread")))
+    assert dict(reading.counts.unknown) == {"w" * 60: 1}
+    assert reading.words == ["no, the quokka thread"]
+
+
+def test_all_lines_tell_the_same_of_a_script(tmp_path: Path) -> None:
+    """Lines that are otherwise only counted change no verdict when they are parsed."""
+    path = write(
+        tmp_path,
+        {"type": "mode", "mode": "normal", "sessionId": "s1"},
+        queue("enqueue", 1, "write a summary"),
+        queue("dequeue", 2),
+        user("u3", "write a summary", version="2.0.60"),
+        says("u4", "Here it is.", "u3", version="2.0.60"),
+    )
+    assert [turn.headless for turn in read(path).human] == [True]
+    assert [turn.headless for turn in read(path, everything=True).human] == [True]

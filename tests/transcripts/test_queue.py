@@ -188,3 +188,15 @@ def test_unknown_version_takes_nothing(tmp_path: Path) -> None:
     """Words are taken from the queue only where the version proves that no other copy exists."""
     reading = read_records(tmp_path, user("u1", "weave on", version=None), *took("the other side"))
     assert reading.words == ["weave on"]
+
+
+def test_an_absorbed_message_belongs_to_the_folder_of_the_line_before(tmp_path: Path) -> None:
+    """Its own lines name none, and the session may move on."""
+    reading = read_records(
+        tmp_path,
+        prompt("u1", "sew the hem", version=OLD, cwd="/home/dev/loom"),
+        *took("the other side"),
+        prompt("u9", "now weave", version=OLD, cwd="/home/dev/reed"),
+    )
+    cwds = {turn.text: turn.cwd for turn in reading.human}
+    assert cwds["the other side"] == "/home/dev/loom"

@@ -1,0 +1,1 @@
+"""The decision procedure: which pieces of a line a person typed to the agent."""
