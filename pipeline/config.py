@@ -109,6 +109,13 @@ class Config:
     raise_days: int = LEAST_REPEATED
     """A bundle must stretch over so many sessions and local days to be raised."""
     judge: JudgeConfig = field(default_factory=JudgeConfig)
+    named_file: Path | None = None
+    """The settings file of --config."""
+
+    @property
+    def file(self) -> Path:
+        """The settings file, which need not exist."""
+        return self.named_file or self.home / "config.toml"
 
     @property
     def local_cases(self) -> Path:
@@ -148,6 +155,7 @@ def load(
         raise_sessions=_at_least(path, "min_sessions", values.get("raise", {})),
         raise_days=_at_least(path, "min_days", values.get("raise", {})),
         judge=_judge(path, values.get("judge", {})),
+        named_file=file.absolute() if file else None,
     )
 
 

@@ -13,7 +13,7 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -94,6 +94,14 @@ def write(document: Document, data: bytes | None) -> None:
             f"cannot {what} {document.path}: {error.strerror}",
             "free some space or mend the permissions",
         ) from error
+
+
+def drop_folder(document: Document) -> None:
+    """Removes the folder that a document of a repository lay in, unless something is in it."""
+    folder = replace(document, path=document.path.parent, real=document.real.parent)
+    with contextlib.suppress(OSError, ConfigError), _folder(folder) as handle:
+        if handle is not None:
+            os.rmdir(folder.path.name, dir_fd=handle)
 
 
 def backup(document: Document, folder: Path, now: datetime) -> Path | None:

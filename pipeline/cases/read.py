@@ -61,9 +61,10 @@ def repo_name(store: Store, key: str) -> str | None:
     return str(rows[0][0]) if rows else None
 
 
-def has_repo(store: Store, name: str) -> bool:
-    """Some repository goes by that name."""
-    return bool(store.rows("SELECT 1 FROM repos WHERE name = ?", [name]))
+def free_name(store: Store, key: str, base_name: str) -> str:
+    """The name that a repository gets when something is first heard in it."""
+    taken = store.rows("SELECT 1 FROM repos WHERE name = ?", [base_name])
+    return f"{base_name[:55]}-{key[:8]}" if taken else base_name
 
 
 def bundles(store: Store, hidden: bool = False) -> list[Bundle]:

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from pipeline.cases.copies import refresh
+from pipeline.cases.read import free_name
 from pipeline.cases.rows import FileRow, MinedFile, RepoRow, TurnRow
 from pipeline.cases.store import Store
 from pipeline.cases.tombstones import buried_keys
@@ -39,8 +40,7 @@ def put_files(store: Store, batch: Sequence[MinedFile], now: datetime) -> None:
 def _put_repo(store: Store, repo: RepoRow) -> None:
     if store.rows("SELECT 1 FROM repos WHERE key = ?", [repo.key]):
         return
-    taken = store.rows("SELECT 1 FROM repos WHERE name = ?", [repo.base_name])
-    name = f"{repo.base_name[:55]}-{repo.key[:8]}" if taken else repo.base_name
+    name = free_name(store, repo.key, repo.base_name)
     store.con.execute("INSERT INTO repos VALUES (?, ?, ?)", [repo.key, name, repo.base_name])
 
 

@@ -68,16 +68,13 @@ def show(context: Context, plan: Plan) -> None:
 
 
 def carry_out(context: Context, plan: Plan) -> None:
-    """File first, then the ledger: what is cut off between is found by its marker next time."""
+    """Writes file and ledger, and remembers where the rule went."""
     proposal = plan.matter.proposal
     assert proposal.number is not None
     with writing(context.config) as store:
-        decide.check_still(plan.matter.books, proposal, Happening.ACCEPTED)
-        if plan.change:
-            plan.change.make()
         now = clock.now()
-        decide.record(
-            store, plan.matter.books, proposal, Happening.ACCEPTED, now,
+        decide.carry_out(
+            store, plan.matter.books, proposal, Happening.ACCEPTED, now, plan.change,
             form=plan.form, rule=plan.rule,
         )  # fmt: skip
         if plan.path and plan.rule:
@@ -126,6 +123,6 @@ def outcome(proposal: Proposal, what: str | None, dry_run: bool, going: bool) ->
 def _written(context: Context, found: Matter, into: Target) -> str:
     text = drafting.from_judge(context, found, globs(found, into))
     command = asking.editor()
-    if context.dry_run or command is None:
+    if context.dry_run or context.yes or command is None:
         return text
     return asking.edited(text, command, output_free=not context.json)

@@ -1,14 +1,16 @@
 """Questions at the terminal: yes or no, one key, a text in the person's editor."""
 
+import contextlib
 import os
 import select
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
 import termios
 import tty
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from pipeline.commands.context import Context
@@ -34,14 +36,13 @@ def agreed(context: Context, question: str) -> bool:
     """Yes or no; `check_askable` has been asked before."""
     if context.yes:
         return True
-    _prompt(context, f"{question} [y/N] ")
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    return line(context, f"{question} [y/N] ").lower() in ("y", "yes")
 
 
 def line(context: Context, prompt: str) -> str:
-    """A line that the person types, "" at the end of input."""
+    """A line that the person types, in whatever encoding, "" at the end of input."""
     _prompt(context, prompt)
-    return sys.stdin.readline().strip()
+    return sys.stdin.buffer.readline().decode("utf-8", "replace").strip()
 
 
 def key(context: Context, prompt: str, keys: Collection[str]) -> str:
@@ -51,9 +52,7 @@ def key(context: Context, prompt: str, keys: Collection[str]) -> str:
     sequence: the key Up sends an `A`.
     """
     handle = sys.stdin.fileno()
-    before = termios.tcgetattr(handle)
-    try:
-        tty.setcbreak(handle, termios.TCSAFLUSH)
+    with _single_keys(handle):
         _prompt(context, prompt)
         while True:
             pressed = os.read(handle, 1).decode("ascii", "replace").lower()
@@ -64,8 +63,25 @@ def key(context: Context, prompt: str, keys: Collection[str]) -> str:
             if pressed in keys:
                 context.screen.err.write(f"{pressed}\n")
                 return pressed
+
+
+@contextlib.contextmanager
+def _single_keys(handle: int) -> Iterator[None]:
+    """The terminal gives each key at once; as it was afterwards, also when the process is ended."""
+    before = termios.tcgetattr(handle)
+
+    def end(number: int, _: object) -> None:
+        termios.tcsetattr(handle, termios.TCSADRAIN, before)
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+
+    known = signal.signal(signal.SIGTERM, end)
+    try:
+        tty.setcbreak(handle, termios.TCSAFLUSH)
+        yield
     finally:
         termios.tcsetattr(handle, termios.TCSADRAIN, before)
+        signal.signal(signal.SIGTERM, known)
 
 
 def _skip_sequence(handle: int) -> None:

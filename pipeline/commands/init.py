@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pipeline.cases.store import open_reader
 from pipeline.commands.context import Context
+from pipeline.config import Config
 from pipeline.errors import UsageError
 from pipeline.files import lock, private_dir
 from pipeline.propose.start import Plan, carry_out, plan
@@ -17,14 +18,18 @@ def run(context: Context, args: Namespace) -> int:
     if "\0" in args.dir:
         raise UsageError("DIR is no path", "name a folder of a git repository")
     folder = Path(os.path.normpath(Path(args.dir).absolute()))
-    local_cases = context.config.local_cases
-    with open_reader(local_cases) as store:
-        made = plan(context.config, folder, store)
+    made = _planned(context.config, folder)  # a folder that is not fit waits for no lock
     if not context.dry_run:
-        with lock(private_dir(local_cases) / "lock"):
+        with lock(private_dir(context.config.local_cases) / "lock"):
+            made = _planned(context.config, folder)
             carry_out(made)
     _say(context, made)
     return 0
+
+
+def _planned(config: Config, folder: Path) -> Plan:
+    with open_reader(config.local_cases) as store:
+        return plan(config, folder, store)
 
 
 def _say(context: Context, made: Plan) -> None:
@@ -42,7 +47,7 @@ def _say(context: Context, made: Plan) -> None:
         context.screen.line(f"{made.ledger}: {len(made.copied)} events {would}copied from the home")
     if not paths and not made.copied:
         context.screen.line(f"{made.ledger}: everything is there already")
-    takes = ", ".join(sorted(made.repos)) or "the repository it lies in, of which nothing was heard"
+    takes = ", ".join(sorted(made.repos)) or "none, as the settings say"
     context.screen.talk(f"it takes {takes}; all others stay in the home's ledger")
     if not context.dry_run:
         where = shlex.quote(str(made.folder))

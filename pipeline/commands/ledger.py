@@ -31,9 +31,7 @@ def run(context: Context, args: Namespace) -> int:
 def _verify(context: Context, found: Books) -> int:
     """1 when a ledger is unsound, with each problem on a line."""
     state = context.config.local_cases / "ledger"
-    reports = [
-        verify(file, state, remember=not context.dry_run) for file in dict.fromkeys(found.files)
-    ]
+    reports = [verify(file, state, remember=not context.dry_run) for file in found.files]
     if context.json:
         context.screen.document([_report(report) for report in reports])
     for report in () if context.json else reports:

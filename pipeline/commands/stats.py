@@ -11,6 +11,7 @@ from pipeline.commands.context import Context
 from pipeline.commands.proposals import as_json
 from pipeline.commands.show import NO_CASES
 from pipeline.config import Config
+from pipeline.errors import LedgerError
 from pipeline.ledger.fold import State
 from pipeline.propose.listing import entries
 from pipeline.screen import Screen
@@ -20,15 +21,22 @@ WEEKS, RULES = 12, 15
 
 def run(context: Context, args: Namespace) -> int:
     """Totals, cases four ways, corrections per 100 turns by week, and how each rule fared."""
+    fault = None
     with open_reader(context.config.local_cases) as store:
         if store is None:
             context.screen.talk(NO_CASES)
         figures = _figures(store) if store else _nothing()
-        figures |= _proposals(context.config, store)
+        try:
+            figures |= _proposals(context.config, store)
+        except LedgerError as error:  # it costs the other figures nothing
+            fault = error
+            figures |= {"proposals": None, "effects": []}
     if context.json:
         context.screen.document(figures)
     elif store:
         _print(context.screen, figures)
+    if fault:
+        raise fault
     return 0
 
 
@@ -80,6 +88,15 @@ def _proposals(config: Config, store: Store | None) -> dict[str, Any]:
     }
 
 
+def _states(proposals: dict[str, int] | None) -> str:
+    """`3 = 1 raised, 2 accepted`."""
+    if proposals is None:
+        return "unknown"
+    counted = [(state, number) for state, number in proposals.items() if number and state != "all"]
+    parts = ", ".join(f"{number} {state}" for state, number in counted)
+    return f"{proposals['all']} = {parts}" if parts else "0"
+
+
 def _rate(part: int, whole: int) -> float | None:
     """Per hundred; None when there is nothing to divide by."""
     return round(100 * part / whole, 1) if whole else None
@@ -100,10 +117,7 @@ def _print(screen: Screen, figures: dict[str, Any]) -> None:
     for name, counts in figures["cases"].items():
         parts = ", ".join(f"{number} {value}" for value, number in sorted(counts.items()))
         screen.line(f"by {name.replace('_', ' ')}: {parts or 'none'}")
-    proposals = dict(figures["proposals"])
-    all_of_them = proposals.pop("all")
-    parts = ", ".join(f"{number} {state}" for state, number in proposals.items() if number)
-    screen.line(f"proposals: {all_of_them}" + (f" = {parts}" if parts else ""))
+    screen.line(f"proposals: {_states(figures['proposals'])}")
     for rule in figures["effects"]:
         screen.line(
             f"  {rule['number']} {rule['repo']} {rule['type']}: {rule['verdict']},"

@@ -30,7 +30,7 @@ def reject(context: Context, args: Namespace) -> int:
 def drop(context: Context, found: Matter, reason: Reason) -> None:
     """Writes the rejection down."""
     with writing(context.config) as store:
-        decide.record(
+        decide.carry_out(
             store, found.books, found.proposal, Happening.REJECTED, clock.now(), reason=reason
         )
 
@@ -81,10 +81,7 @@ def _warnings(found: Matter, standing: Found | None) -> list[str]:
 
 def _take_out(context: Context, found: Matter, made: Change | None) -> None:
     with writing(context.config) as store:
-        decide.check_still(found.books, found.proposal, Happening.RETIRED)
-        if made:
-            made.make()
-        decide.record(store, found.books, found.proposal, Happening.RETIRED, clock.now())
+        decide.carry_out(store, found.books, found.proposal, Happening.RETIRED, clock.now(), made)
         acceptances.drop(store, found.proposal.repo, found.proposal.type)
 
 

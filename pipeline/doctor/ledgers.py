@@ -5,8 +5,10 @@ from pathlib import Path
 from pipeline.doctor.finding import Finding, ok, quoted, red, warn
 from pipeline.doctor.scene import Scene
 from pipeline.errors import LedgerError
-from pipeline.ledger.book import NAME, read
+from pipeline.files import is_folder
+from pipeline.ledger.book import read
 from pipeline.ledger.verify import ahead_of, file_problems, forgotten
+from pipeline.propose.books import books
 
 VERIFY = "twice-told ledger verify"
 
@@ -14,11 +16,10 @@ VERIFY = "twice-told ledger verify"
 def sound(scene: Scene) -> Finding:
     """Each line is an event that can follow, and what was verified before is still there."""
     team = scene.config.ledger_folder
-    if team and not team.is_dir():
+    if team and not is_folder(team):
         return red(f"the settings name a ledger in {team}, which is gone", _again(team))
-    folders = (scene.config.home / "ledger", *([team] if team else []))
     events, gone, ahead = 0, 0, 0
-    for file in (folder / NAME for folder in folders):
+    for file in books(scene.config, None).files:
         try:
             problems = file_problems(file)
             gone += len(forgotten(file, scene.config.local_cases / "ledger"))
@@ -31,6 +32,11 @@ def sound(scene: Scene) -> Finding:
             return red(f"{problems[0].where}: {problems[0].what}{more}", VERIFY)
     if gone:
         return warn(f"{gone} events that were verified before are not in the file", VERIFY)
+    if scene.config.ledger_repos is not None and team is None:
+        return warn(
+            "the settings say which repositories a team's ledger takes, and not where it is",
+            f"twice-told init DIR  # or take [ledger] repos out of {quoted(scene.config.file)}",
+        )
     if ahead:
         return warn(f"{ahead} events come from the future: a machine's clock was wrong", VERIFY)
     return ok(f"{events} events, each of them sound" if events else "nothing was raised yet")

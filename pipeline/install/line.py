@@ -29,9 +29,9 @@ def wrapped(command: str) -> str:
     """The guard around a command of sh: exit code 0, one whole object of ours or nothing.
 
     Standard input is read to its end on every path. The trap is for a shell that ends by itself:
-    dash 0.5.12 does so with 2 when no process can be started, bash 5.2 with 254. The redirection stands at a group and not at
-    `exec`: with too few file descriptors dash ends in 2 at the latter, which throws the prompt away
-    (dash 0.5.12, limit 5 to 11).
+    dash 0.5.12 does so with 2 when no process can be started, bash 5.2 with 254. The redirection
+    stands at a group and not at `exec`: with too few file descriptors dash ends in 2 at the latter,
+    which throws the prompt away (dash 0.5.12, limit 5 to 11).
     """
     return (
         f"trap 'exit 0' EXIT; {{ o=$({command}) && case $o in '{{\"hookSpecificOutput\":'*'}}}}')"

@@ -5,19 +5,23 @@ import errno
 import fcntl
 import os
 import stat
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from pipeline.errors import LedgerError
-from pipeline.files import PRIVATE_FILE
-from pipeline.ledger.event import Event, Happening, line, parse
+from pipeline.files import LOCK_WAIT_SECONDS, PRIVATE_FILE
+from pipeline.ledger.event import LAST, Event, Happening, line, parse
 from pipeline.records import CaseType
 
 NAME = "proposals.jsonl"
+LOCK_PAUSE_SECONDS = 0.05
 ATTRIBUTES = f"{NAME} -text merge=union\n"
 """For `.gitattributes` beside the ledger: no change of line ends, and no conflict in a merge."""
+_STEP = timedelta(microseconds=1)
+"""Between two times that the ledger can tell apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +68,8 @@ class Books:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The team's first."""
-        return (self.team, self.home) if self.team else (self.home,)
+        """The team's first; each once."""
+        return tuple(dict.fromkeys(filter(None, (self.team, self.home))))
 
     def owed(self) -> tuple[Event, ...]:
         """What the home's ledger took for the team's repositories before the team's was named, and
@@ -133,17 +137,18 @@ def read_bytes(data: bytes) -> Reading:
     return Reading(tuple(events.values()), tuple(bad))
 
 
-def append(path: Path, events: Sequence[Event]) -> None:
+def append(path: Path, events: Sequence[Event], wait_seconds: float = LOCK_WAIT_SECONDS) -> None:
     """Adds events with one write, all or none. A torn last line is closed, never glued on.
 
-    Raises LedgerError, with the file as it was, when not all bytes can be written.
+    Raises LedgerError, with the file as it was, when not all bytes can be written or somebody else
+    holds the file for longer than that.
     """
     data = b"".join(map(line, events))
     if not data:
         return
     try:
         _prepare(path.parent)
-        handle = _locked(path)
+        handle = _locked(path, time.monotonic() + wait_seconds)
     except OSError as error:
         raise _failed("open", path, error) from error
     try:
@@ -155,16 +160,22 @@ def append(path: Path, events: Sequence[Event]) -> None:
 def after(events: Sequence[Event], now: datetime) -> datetime:
     """A time for the next event: now, or just after the latest that is known."""
     latest = max((event.at for event in events), default=None)
-    return now if latest is None or latest < now else latest + timedelta(microseconds=1)
+    return now if latest is None or latest < now else min(latest + _STEP, LAST)
 
 
-def concerning(events: Iterable[Event], bundle: tuple[str, CaseType], machine: str) -> list[Event]:
-    """What an event must be later than: all of its bundle, and of its own machine. So a clock that
-    is years ahead elsewhere moves nothing else."""
-    return [event for event in events if event.bundle == bundle or event.machine == machine]
+def time_for(
+    bundle: tuple[str, CaseType], machine: str, events: Sequence[Event], now: datetime
+) -> datetime:
+    """After all that is known of the bundle, and no other time of its machine. What a clock that
+    was years ahead wrote moves its own bundle and nothing else."""
+    at = after([event for event in events if event.bundle == bundle], now)
+    taken = {event.at for event in events if event.machine == machine}
+    while at in taken and at < LAST:
+        at += _STEP
+    return at
 
 
-def _locked(path: Path) -> int:
+def _locked(path: Path, deadline: float) -> int:
     """A handle of the file that stands there once the lock is held: git replaces files, and what is
     added to a replaced one is lost."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -176,7 +187,7 @@ def _locked(path: Path) -> int:
                 raise LedgerError(
                     f"{path} is no file of yours", "move it away, or name another ledger"
                 )
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            _lock(handle, path, deadline)
             with contextlib.suppress(FileNotFoundError):
                 if os.path.samestat(found, os.lstat(path)):
                     return handle
@@ -184,6 +195,20 @@ def _locked(path: Path) -> int:
             os.close(handle)
             raise
         os.close(handle)
+
+
+def _lock(handle: int, path: Path, deadline: float) -> None:
+    """A run that was stopped in the middle of its write must not stop all others."""
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError as error:
+            if time.monotonic() >= deadline:
+                raise LedgerError(
+                    f"another run holds the ledger {path}", "try again when it has ended"
+                ) from error
+            time.sleep(LOCK_PAUSE_SECONDS)
 
 
 def _write(handle: int, path: Path, data: bytes) -> None:
@@ -203,11 +228,12 @@ def _write(handle: int, path: Path, data: bytes) -> None:
 def _prepare(folder: Path) -> None:
     """A new ledger comes with its attributes, so that git never makes a conflict of two nights."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (
-        contextlib.suppress(FileExistsError),
-        (folder / ".gitattributes").open("x", encoding="ascii") as attributes,
-    ):
-        attributes.write(ATTRIBUTES)
+    path = folder / ".gitattributes"
+    with contextlib.suppress(FileExistsError):
+        path.open("xb").close()
+    found = path.lstat()
+    if stat.S_ISREG(found.st_mode) and not found.st_size:  # new, or all that a full disk took
+        path.write_text(ATTRIBUTES, encoding="ascii")
 
 
 def _failed(what: str, path: Path, error: OSError) -> LedgerError:

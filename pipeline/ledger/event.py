@@ -8,7 +8,7 @@ import functools
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
@@ -21,7 +21,9 @@ TAG = "tt1:"
 """Names the digest: SHA-256 over the canonical line without its id, first 32 hex digits."""
 NUMBER_MAX = 1 << 31
 YEARS = range(2000, 3000)
-"""Of an event's time: whatever another machine wrote, there is always a later one."""
+"""Of an event's time."""
+LAST = datetime(YEARS[-1], 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
+"""What follows an event of this time has it too: see `in_order`."""
 
 
 class Happening(StrEnum):
@@ -72,7 +74,8 @@ class Event:
     """One line. Fields that its kind does not have are None."""
 
     at: datetime
-    """UTC. A machine's events have times of their own, later than all that it had read."""
+    """UTC. A machine's events have times of their own, later than all that it had read of their
+    bundles."""
     event: Happening
     repo: str
     type: CaseType
@@ -100,6 +103,15 @@ class Event:
         return self.repo, self.type
 
 
+_PLACES = {kind: place for place, kind in enumerate(Happening)}
+
+
+def in_order(events: Iterable[Event]) -> list[Event]:
+    """By time; those of one instant as they are named in `Happening`, where a decision stands
+    behind what it decides; then by id."""
+    return sorted(events, key=lambda event: (event.at, _PLACES[event.event], event.id))
+
+
 def rule_hash(sentence: str) -> str:
     """Names a rule's sentence without telling it: 16 hex digits."""
     return hashlib.sha256(" ".join(sentence.split()).encode()).hexdigest()[:16]
@@ -117,7 +129,7 @@ _OWN: Mapping[Happening, tuple[str, ...]] = {
     Happening.RETIRED: ("number",),
 }
 _REPO = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
-_MACHINE = re.compile(r"[0-9a-f]{16}\Z")
+_HEX = re.compile(r"[0-9a-f]{16}\Z")
 
 
 def line(event: Event) -> bytes:
@@ -180,7 +192,7 @@ def _event(value: Mapping[str, Any]) -> Event:
     kind = CaseType(value["type"])
     if kind is CaseType.OTHER or not _REPO.match(value["repo"]):
         raise ValueError
-    if not _MACHINE.match(value["machine"]):
+    if not _HEX.match(value["machine"]):
         raise ValueError
     form = Form(value["form"]) if "form" in own else None
     return Event(
@@ -233,7 +245,7 @@ def _rule(value: object, form: Form | None) -> str | None:
         if value is not None:
             raise ValueError
         return None
-    if not isinstance(value, str) or not _MACHINE.match(value):
+    if not isinstance(value, str) or not _HEX.match(value):
         raise ValueError
     return value
 

@@ -1,7 +1,8 @@
 """Folds events into the states of proposals: the same for any order of lines, on every machine.
 
 Each bundle's events are taken by time. A writer gives an event a later time than all that it has
-read, so time respects what people knew; what does not follow from the state before is passed over.
+read of its bundle, so time respects what people knew; what does not follow from the state before is
+passed over.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from itertools import count, groupby
 
-from pipeline.ledger.event import NUMBER_MAX, Counts, Event, Form, Happening, Reason
+from pipeline.ledger.event import NUMBER_MAX, Counts, Event, Form, Happening, Reason, in_order
 from pipeline.records import CaseType
 
 
@@ -22,6 +23,19 @@ class State(StrEnum):
     ACCEPTED = "accepted"
     REJECTED = "rejected"
     RETIRED = "retired"
+
+
+FROM: Mapping[Happening, frozenset[State | None]] = {
+    Happening.HELD: frozenset({None}),
+    Happening.RAISED: frozenset({None, State.HELD}),
+    Happening.REOPENED: frozenset({State.REJECTED, State.RETIRED}),
+    Happening.ACCEPTED: frozenset({State.RAISED, State.REJECTED, State.RETIRED}),
+    Happening.REJECTED: frozenset({State.RAISED}),
+    Happening.RETIRED: frozenset({State.ACCEPTED}),
+    Happening.COUNTED: frozenset(),
+}
+"""The states of a bundle from which it can happen; None: nothing is known of it yet. To be counted
+changes no state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +93,7 @@ def next_number(proposals: Iterable[Proposal]) -> int:
 
 def _by_bundle(events: Iterable[Event]) -> list[list[Event]]:
     found: dict[tuple[str, CaseType], list[Event]] = {}
-    for event in sorted(events, key=lambda event: (event.at, event.id)):
+    for event in in_order(events):
         found.setdefault(event.bundle, []).append(event)
     return list(found.values())
 
@@ -93,42 +107,21 @@ def _history(events: Sequence[Event]) -> list[tuple[Event, Proposal]]:
     found: list[tuple[Event, Proposal]] = []
     for event in events:
         now = found[-1][1].state if found else None
-        if _opens(event.event, now):
+        if now not in FROM[event.event]:
+            continue
+        if event.counts is not None:
             state = State.HELD if event.event is Happening.HELD else State.RAISED
             proposal = Proposal(event.number, event.repo, event.type, state, counts, event.at)
             if now is State.HELD:
                 found.pop()
             found.append((event, proposal))
-        elif _decides(event.event, now):
+        else:
             opening, proposal = found[-1]
             found[-1] = opening, replace(
                 proposal, state=State(event.event.value), decided_at=event.at,
                 form=event.form, rule=event.rule, reason=event.reason,
             )  # fmt: skip
     return found
-
-
-def _opens(happening: Happening, now: State | None) -> bool:
-    match happening:
-        case Happening.HELD:
-            return now is None
-        case Happening.RAISED:
-            return now in (None, State.HELD)
-        case Happening.REOPENED:
-            return now in (State.REJECTED, State.RETIRED)
-    return False
-
-
-def _decides(happening: Happening, now: State | None) -> bool:
-    """A rejected proposal can still be accepted; an accepted one must be retired first."""
-    match happening:
-        case Happening.ACCEPTED:
-            return now in (State.RAISED, State.REJECTED, State.RETIRED)
-        case Happening.REJECTED:
-            return now is State.RAISED
-        case Happening.RETIRED:
-            return now is State.ACCEPTED
-    return False
 
 
 def _sum(parts: Sequence[Counts]) -> Counts:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pipeline.ledger.event import Event
+from pipeline.ledger.event import Event, in_order
 from pipeline.ledger.fold import Proposal, fold
 
 
@@ -13,8 +13,10 @@ def numbered(*ledgers: Sequence[Event]) -> list[tuple[Event, int | None]]:
     for proposal in sorted(fold(*ledgers), key=lambda p: p.at):
         proposals.setdefault(proposal.bundle, []).append(proposal)
     events = {event.id: event for ledger in ledgers for event in ledger}
-    ordered = sorted(events.values(), key=lambda event: (event.at, event.id))
-    return [(event, _number(event, proposals.get(event.bundle, []))) for event in ordered]
+    return [
+        (event, _number(event, proposals.get(event.bundle, [])))
+        for event in in_order(events.values())
+    ]
 
 
 def _number(event: Event, of_bundle: Sequence[Proposal]) -> int | None:

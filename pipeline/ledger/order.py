@@ -4,12 +4,14 @@ Machines write without knowing of each other, so a merge holds events that the f
 those are honest. What is found here cannot come from machines that each know all of their own
 events: a decision without what it decides, or a machine that says a thing twice. (One machine that
 writes on two branches, and sees on neither what it wrote on the other, looks like a replay.)
+The tables speak of what stands before an event, whoever wrote it; `fold.FROM` speaks of the state
+that all of it comes to.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
-from pipeline.ledger.event import Event, Happening
+from pipeline.ledger.event import LAST, Event, Happening, in_order
 from pipeline.ledger.event import Happening as H
 from pipeline.records import CaseType
 
@@ -44,15 +46,16 @@ def out_of_order(
     """Events of one ledger, in any order, with what is wrong; each at most once.
 
     `others` stand on other branches: a picked commit can bring a decision without what it decides.
+    Of what stands at the end of all time nothing can be said.
     """
     here = {event.id: event for event in events}
     everything = {event.id: event for event in others} | here
     times: set[tuple[str, datetime]] = set()
     bundles: dict[tuple[str, CaseType], list[Event]] = {}
     machines: dict[tuple[str, CaseType, str], list[Event]] = {}
-    for name, event in sorted(everything.items(), key=lambda pair: (pair[1].at, pair[0])):
+    for event in in_order(everything.values()):
         before = bundles.setdefault(event.bundle, [])
-        if name in here:
+        if event.id in here and event.at < LAST:
             own = machines.setdefault((*event.bundle, event.machine), [])
             if (event.machine, event.at) in times:
                 yield event, "its machine has another event of the same time"

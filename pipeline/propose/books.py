@@ -8,7 +8,7 @@ from pipeline.config import Config
 from pipeline.files import is_folder
 from pipeline.ledger.book import NAME, Books
 from pipeline.ledger.fold import Proposal, fold
-from pipeline.transcripts.repository import from_git
+from pipeline.transcripts.repository import Repository, from_git
 
 
 def books(config: Config, store: Store | None) -> Books:
@@ -32,5 +32,13 @@ def _around(folder: Path, store: Store | None) -> frozenset[str]:
     """The repository that a folder lies in, which need not be there yet."""
     there = next((path for path in (folder, *folder.parents) if is_folder(path)), folder)
     place = from_git(str(there))
-    name = read.repo_name(store, place.key) if place and store else None
-    return frozenset([name] if name else [])
+    return frozenset([name_of(place, store)] if place else [])
+
+
+def name_of(found: Repository, store: Store | None) -> str:
+    """A repository in which nothing was heard yet goes by the name that it would get: a team's
+    proposals can be about one. Another one of the same name is not it."""
+    if store is None:
+        return found.base_name
+    known = read.repo_name(store, found.key)
+    return known or read.free_name(store, found.key, found.base_name)

@@ -8,10 +8,11 @@ from pathlib import Path
 from pipeline import documents
 from pipeline.documents import Document
 from pipeline.errors import PipelineError
+from pipeline.files import is_folder
 from pipeline.ledger.fold import Proposal
 from pipeline.propose import block, target
 from pipeline.propose.block import Rule
-from pipeline.propose.target import Target
+from pipeline.propose.target import Target, is_rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,13 @@ class Change:
         )
 
     def make(self) -> None:
-        """Raises ConfigError when the file is no longer what was read, StoreError."""
+        """With a repository's last file of rules goes the folder that was made for it.
+
+        Raises ConfigError when the file is no longer what was read, StoreError.
+        """
         documents.write(self.document, self.data)
+        if self.data is None and self.document.within and is_rules(self.document.path):
+            documents.drop_folder(self.document)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +72,7 @@ def addition(
 def removal(found: Found) -> Change:
     """Takes a rule out of its file, and the file away when it was made for it."""
     data = found.document.data or b""
-    head = target.head_of(data) if found.document.path.parent.name == "rules" else b""
+    head = target.head_of(data) if is_rules(found.document.path) else b""
     return Change(found.document, block.remove(data, found.rule, str(found.document.path), head))
 
 
@@ -105,7 +111,7 @@ def _blocks(
 ) -> Iterable[tuple[Document, block.Block | None]]:
     seen: set[Path] = set()
     for place in places:
-        if place.path in seen or not place.path.parent.is_dir():
+        if place.path in seen or not is_folder(place.path.parent):
             continue
         seen.add(place.path)
         try:

@@ -20,6 +20,8 @@ _WORD = re.compile(r"[^\W_]+")
 _LETTERS = re.compile(rf"[^{_UNSPACED}\w]+")
 _RUN = re.compile(rf"[{_UNSPACED}]{{{RUN_LETTERS},}}")
 _CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+_BLOCK = re.compile(r"(?:#{1,6}|[-+*]|\d{1,9}[.)])(?: |\Z)|>|\[[^\]]+\]:|(?:[-_*] ?){3,}\Z")
+"""What would be more than a sentence in the list item that a rule is."""
 _IMPORT = re.compile(r"(?:^|[\s(\[])@[\w~./\\]")
 
 
@@ -83,6 +85,8 @@ def fault(text: str) -> str | None:
         reason = "holds an @import"
     elif sentence.startswith(("```", "~~~")):
         reason = "begins a code fence"
+    elif _BLOCK.match(sentence):
+        reason = "begins a heading, a list, a quote or a link's address"
     return reason
 
 

@@ -14,8 +14,8 @@ from itertools import chain
 from pipeline.cases import repeats
 from pipeline.cases.repeats import Bundle, Unit
 from pipeline.cases.store import Store
-from pipeline.ledger.book import Books, after, append, concerning
-from pipeline.ledger.event import Counts, Event, Happening
+from pipeline.ledger.book import Books, append, time_for
+from pipeline.ledger.event import Counts, Event, Happening, in_order
 from pipeline.ledger.fold import Proposal, State, fold, next_number
 from pipeline.propose.folder import check_there
 
@@ -46,13 +46,15 @@ def night(store: Store, found: Books, bounds: Bounds, machine: str, now: datetim
     ledgers = found.events()
     events = list(chain.from_iterable(ledgers))
     folded = fold(*ledgers)
-    number = next_number(folded)
+    number, known = next_number(folded), {event.id for event in events}
     added: list[Event] = []
     for change in _changes(repeats.units(store, bounds.until), folded, events, machine, bounds):
         takes = change.happening in (Happening.RAISED, Happening.REOPENED)
-        at = after(concerning([*events, *added], change.bundle, machine), now)
-        added.append(_event(change, at, machine, number if takes else None))
-        number += takes
+        at = time_for(change.bundle, machine, [*events, *added], now)
+        event = _event(change, at, machine, number if takes else None)
+        if event.id not in known:  # at the end of all time a count can come back
+            added.append(event)
+            number += takes
     held = sum(event.event is Happening.HELD for event in added)
     return Raised(tuple(e.number for e in added if e.number is not None), held, tuple(added))
 
@@ -139,9 +141,8 @@ def repeated(units: Sequence[Unit], bounds: Bounds, human: bool = True) -> bool:
 
 def _own_counts(events: Sequence[Event], machine: str) -> dict[Bundle, Counts]:
     """This machine's latest word on each bundle."""
-    own = (e for e in events if e.machine == machine and e.counts is not None)
-    latest = sorted(own, key=lambda event: (event.at, event.id))
-    return {event.bundle: event.counts for event in latest if event.counts is not None}
+    own = in_order(event for event in events if event.machine == machine)
+    return {event.bundle: event.counts for event in own if event.counts is not None}
 
 
 def _counts(units: Sequence[Unit], known: Counts | None, until: date | None) -> Counts:

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from pathlib import Path, PurePosixPath
 
 from pipeline.masking.masker import mask
@@ -54,11 +55,6 @@ def _is_deep(top: Path, path: PurePosixPath) -> bool:
 
 
 def _common(parts: Iterable[tuple[str, ...]]) -> list[str]:
-    return [names[0] for names in _while_same(zip(*parts, strict=False))]
-
-
-def _while_same(columns: Iterable[tuple[str, ...]]) -> Iterable[tuple[str, ...]]:
-    for names in columns:
-        if len(set(names)) > 1:
-            return
-        yield names
+    """The names with which all begin."""
+    columns = zip(*parts, strict=False)
+    return [names[0] for names in takewhile(lambda names: len(set(names)) == 1, columns)]

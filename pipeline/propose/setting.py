@@ -1,4 +1,4 @@
-"""Writes one setting into a person's config.toml and leaves every other byte as it was."""
+"""Writes one setting into a person's settings file and leaves every other byte as it was."""
 
 import json
 import re
@@ -10,8 +10,9 @@ from pipeline.errors import ConfigError
 _TABLE = re.compile(rb"^[ \t]*\[[ \t]*ledger[ \t]*\][ \t]*(?:#[^\n]*)?(?:\r?\n|\Z)", re.MULTILINE)
 
 
-def with_ledger(text: bytes, folder: str) -> bytes:
-    """The settings with `[ledger] path`; as they were when they have it already.
+def with_ledger(text: bytes, folder: str, where: str) -> bytes:
+    """The settings with `[ledger] path`; as they were when they have it already. `where` names the
+    file in errors.
 
     Raises ConfigError for another path, and for a form that only its writer should change.
     """
@@ -21,17 +22,17 @@ def with_ledger(text: bytes, folder: str) -> bytes:
         before = tomllib.loads(text.decode("utf-8"))
         entry = f"path = {value}".encode()
     except ValueError as error:
-        raise ConfigError("config.toml cannot take the ledger's path", hint) from error
+        raise ConfigError(f"{where} cannot take the ledger's path", hint) from error
     table = before.get("ledger", {})
     if table.get("path") == folder:
         return text
     if "path" in table:
-        raise ConfigError("config.toml names another ledger already", "take its [ledger] path out")
+        raise ConfigError(f"{where} names another ledger already", "take its [ledger] path out")
     wanted = before | {"ledger": table | {"path": folder}}
     for changed in _candidates(text, entry):
         if _parsed(changed) == wanted:
             return changed
-    raise ConfigError("config.toml has its [ledger] in an unusual form", hint)
+    raise ConfigError(f"{where} has its [ledger] in an unusual form", hint)
 
 
 def _candidates(text: bytes, entry: bytes) -> Iterator[bytes]:

@@ -27,13 +27,13 @@ class Plan:
 
     folder: Path
     repos: frozenset[str]
-    """Short names of the repositories that the ledger takes; empty before anything was heard."""
+    """Short names of the repositories that the ledger takes."""
     copied: tuple[Event, ...]
     """What the home's ledger holds of them."""
     files: tuple[tuple[Path, bytes], ...]
     """Files in the folder with their new content; one that is right already is not in here."""
     settings: tuple[Path, bytes] | None
-    """The same for config.toml."""
+    """The same for the settings file."""
 
     @property
     def ledger(self) -> Path:
@@ -50,7 +50,7 @@ def plan(config: Config, folder: Path, store: Store | None) -> Plan:
             f"the settings name the ledger in {recorded} already", "take its [ledger] path out"
         )
     found = books(replace(config, ledger_folder=folder), store)
-    settings = Path(os.path.realpath(config.home / "config.toml"))
+    settings = Path(os.path.realpath(config.file))
     attributes, ledger = folder / ".gitattributes", folder / NAME
     wanted = (
         (attributes, _with_ours(content(attributes) or b"")),
@@ -58,7 +58,7 @@ def plan(config: Config, folder: Path, store: Store | None) -> Plan:
     )
     files = tuple((path, data) for path, data in wanted if content(path) != data)
     before = content(settings) or b""
-    after = with_ledger(before, str(recorded or folder))
+    after = with_ledger(before, str(recorded or folder), str(settings))
     return Plan(
         folder,
         found.team_repos,

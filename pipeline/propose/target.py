@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pipeline import documents
-from pipeline.cases import read
 from pipeline.cases.store import Store
 from pipeline.documents import Document
 from pipeline.errors import PipelineError, UsageError
-from pipeline.transcripts.repository import Repository, from_git, tree_key
+from pipeline.propose.books import name_of
+from pipeline.transcripts.repository import from_git, tree_key
 
 RULES_NAME = "twice-told"
 _RULES_FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}\.md\Z")
@@ -45,8 +45,8 @@ class Target:
 
     @property
     def is_rules(self) -> bool:
-        """In a folder of rules, each of which may be bound to some files."""
-        return self.path.parent.name == "rules"
+        """As the function `is_rules`."""
+        return is_rules(self.path)
 
     def read(self) -> Document:
         """Raises ConfigError. A new file of a repository gets the usual rights."""
@@ -56,6 +56,11 @@ class Target:
         return found
 
 
+def is_rules(path: Path) -> bool:
+    """In a folder of rules, each of which may be bound to some files."""
+    return path.parent.name == "rules"
+
+
 def tree(folder: Path, store: Store | None) -> Tree | None:
     """The working tree around a folder, by git; None where there is none."""
     real = Path(os.path.realpath(folder))
@@ -63,15 +68,7 @@ def tree(folder: Path, store: Store | None) -> Tree | None:
     if found is None:
         return None
     top = next((f for f in (real, *real.parents) if tree_key(str(f)) == found.tree), None)
-    return Tree(top, _name(found, store)) if top else None
-
-
-def _name(found: Repository, store: Store | None) -> str:
-    """A repository in which nothing was heard yet goes by the name that it would get: a team's
-    proposals can be about one. Another one of the same name is not it."""
-    name = read.repo_name(store, found.key) if store else None
-    taken = store is not None and read.has_repo(store, found.base_name)
-    return name or (f"{found.base_name}-{found.key[:8]}" if taken else found.base_name)
+    return Tree(top, name_of(found, store)) if top else None
 
 
 def default(top: Path, globs: Sequence[str]) -> Target:
@@ -95,7 +92,7 @@ def named(text: str, cwd: Path, repo: str, store: Store | None, claude: Sequence
     except (RuntimeError, ValueError) as error:
         raise UsageError("--target names no file", "write the whole path") from error
     for folder in claude:
-        if path == folder / "CLAUDE.md" or (path.parent == folder / "rules" and _is_rules(path)):
+        if path == folder / "CLAUDE.md" or (path.parent == folder / "rules" and _has_name(path)):
             return Target(path, None, "this file is read in every repository")
     for top in _tops(path):
         found = tree(top, store)
@@ -158,7 +155,8 @@ def _rules(top: Path, globs: Sequence[str], note: str) -> Target:
         number += 1
 
 
-def _is_rules(path: Path) -> bool:
+def _has_name(path: Path) -> bool:
+    """One that a file of rules may have."""
     return _RULES_FILE.match(path.name) is not None
 
 
@@ -168,14 +166,14 @@ def _tops(path: Path) -> Iterator[Path]:
         yield path.parent
     if path.name == "CLAUDE.md" and path.parent.name == ".claude":
         yield path.parents[1]
-    if path.parent.name == "rules" and path.parents[1].name == ".claude" and _is_rules(path):
+    if is_rules(path) and path.parents[1].name == ".claude" and _has_name(path):
         yield path.parents[2]
 
 
 def _warning(path: Path, top: Path) -> str:
     """Beside AGENTS.md any text in one of these files switches it off."""
     others = (top / name for name in (*_OWN_NAMES, ".claude/CLAUDE.md"))
-    if path.parent.name == "rules" or not _has_agents(top):
+    if is_rules(path) or not _has_agents(top):
         return ""
     if any(os.path.lexists(other) and not _is_blank(other, top) for other in others):
         return ""

@@ -740,6 +740,14 @@ def test_a_damaged_memory_of_the_ledger(well: Person, raised: Path) -> None:
     assert well.ill() == {}
 
 
+def test_repositories_for_a_teams_ledger_that_is_not_named(well: Person) -> None:
+    (well.home / "config.toml").write_text('[ledger]\nrepos = ["loom"]\n')
+    assert well.ill() == {"ledger": "warn"}
+    found = well.doctor()["ledger"]
+    assert "and not where it is" in found["detail"]
+    assert found["next"].startswith("twice-told init DIR")
+
+
 def test_a_teams_ledger_that_is_gone(well: Person) -> None:
     well.do("init", str(well.repo / "ledger"))
     assert well.ill() == {}

@@ -1,5 +1,6 @@
 """The file: whole lines or none, from many writers, on a full disk, behind a torn tail (T34)."""
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -9,10 +10,21 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import LedgerError
-from pipeline.ledger.book import ATTRIBUTES, NAME, BadLine, Books, after, append, read, read_bytes
-from pipeline.ledger.event import Happening, line
+from pipeline.ledger.book import (
+    ATTRIBUTES,
+    NAME,
+    BadLine,
+    Books,
+    after,
+    append,
+    read,
+    read_bytes,
+    time_for,
+)
+from pipeline.ledger.event import LAST, Happening, line
 from tests.collect.homes import TOP
 from tests.ledger.made import BEGIN, event
+from tests.ledger.waiting import has_open
 
 H = Happening
 MANY = [event(H.COUNTED, at) for at in range(400)]
@@ -37,6 +49,13 @@ def test_other_attributes_stay(file: Path) -> None:
     (file.parent / ".gitattributes").write_text("* text\n")
     append(file, MANY[:1])
     assert (file.parent / ".gitattributes").read_text() == "* text\n"
+
+
+def test_attributes_that_a_full_disk_has_left_empty_are_written_again(file: Path) -> None:
+    file.parent.mkdir()
+    (file.parent / ".gitattributes").touch()
+    append(file, MANY[:1])
+    assert (file.parent / ".gitattributes").read_text() == ATTRIBUTES
 
 
 @pytest.mark.parametrize("at", range(len(line(MANY[1]))))
@@ -149,7 +168,7 @@ def test_an_append_that_waited_goes_into_the_file_that_stands_there(file: Path) 
     assert holder.stdout.readline() == "held\n"
     code = APPENDER.replace("FILE", repr(str(file)))
     waiting = subprocess.Popen([sys.executable, "-c", code], cwd=TOP, env=environment())
-    blocked(waiting.pid)
+    has_open(waiting.pid, file)
     holder.stdin.write("go\n")
     holder.stdin.close()
     assert (holder.wait(timeout=30), waiting.wait(timeout=30)) == (0, 0)
@@ -164,19 +183,14 @@ append(Path(FILE), MANY[1:2])
 """
 
 
-def blocked(pid: int) -> None:
-    """Until the process waits for a lock; /proc/locks lists it behind an arrow."""
-    import time
-
-    deadline = time.monotonic() + 30
-    locks = Path("/proc/locks")
-    if not locks.exists():
-        pytest.skip("needs /proc/locks")
-    while time.monotonic() < deadline:
-        if any("->" in row and f" {pid} " in row for row in locks.read_text().splitlines()):
-            return
-        time.sleep(0.01)
-    raise AssertionError("it never waited")
+def test_a_run_that_was_stopped_in_its_write_stops_no_other(file: Path) -> None:
+    append(file, MANY[:1])
+    with file.open("rb") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        with pytest.raises(LedgerError, match="another run holds the ledger"):
+            append(file, MANY[1:2], wait_seconds=0)
+    append(file, MANY[1:2], wait_seconds=0)
+    assert read(file).events == tuple(MANY[:2])
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "link", "dangling link"])
@@ -217,8 +231,18 @@ def test_bad_lines_are_kept_and_counted_doubles_are_none() -> None:
 def test_time_goes_on_whatever_the_clock_says() -> None:
     assert after([], BEGIN) == BEGIN
     assert after(MANY[:3], BEGIN) == BEGIN + timedelta(minutes=2, microseconds=1)
-    far = event(H.RAISED, at=datetime(2999, 12, 31, tzinfo=UTC))
-    line(event(H.COUNTED, at=after([far], BEGIN)))
+    last = event(H.RAISED, at=LAST)
+    line(event(H.COUNTED, at=after([last], BEGIN)))
+
+
+def test_a_machines_times_are_its_own_and_late_on_one_bundle_alone() -> None:
+    """Its clock was years ahead, and is right again."""
+    ahead, bundle = event(H.RAISED, at=datetime(2099, 1, 1, tzinfo=UTC)), ("x", MANY[0].type)
+    assert time_for(ahead.bundle, ahead.machine, [ahead], BEGIN) == after([ahead], BEGIN)
+    assert time_for(bundle, ahead.machine, [ahead], BEGIN) == BEGIN
+    taken = event(H.RAISED, at=BEGIN)
+    assert time_for(bundle, taken.machine, [ahead, taken], BEGIN) == after([taken], BEGIN)
+    assert time_for(bundle, "f" * 16, [ahead, taken], BEGIN) == BEGIN
 
 
 def test_a_teams_ledger_comes_first_and_takes_its_repositories_alone(tmp_path: Path) -> None:

@@ -12,15 +12,17 @@ import pytest
 from pipeline.cases.store import open_reader
 from pipeline.config import Config, load
 from pipeline.errors import ConfigError, LedgerError, PipelineError
+from pipeline.files import lock
 from pipeline.ledger.book import ATTRIBUTES, NAME, append, read
 from pipeline.ledger.event import Happening
 from pipeline.propose.books import books
 from pipeline.propose.folder import check
 from pipeline.propose.setting import with_ledger
 from pipeline.records import CaseType
-from tests.collect.homes import MISSED, Done, command, put, run, talk
+from tests.collect.homes import MISSED, Done, command, driver, put, run, talk
 from tests.ledger.made import event
 from tests.ledger.repos import Clone
+from tests.ledger.waiting import has_open
 from tests.transcripts.builders import config as made_config
 
 H = Happening
@@ -122,6 +124,42 @@ def test_it_makes_three_files_and_commits_nothing(config: Config, team: Clone) -
     assert everything(team.top) | everything(config.home / "ledger") == before
 
 
+def test_the_settings_file_that_is_named_is_the_one_that_is_written(
+    config: Config, team: Clone, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.toml"
+    other.write_text('timezone = "UTC"\n')
+    done = started(config, team, "--config", str(other))
+    assert f"{other}: written" in done.stdout
+    assert tomllib.loads(other.read_text())["ledger"]["path"] == str(team.ledger.parent)
+    assert not (config.home / "config.toml").exists()
+
+
+def test_what_is_raised_while_it_waits_for_the_lock_is_copied_too(
+    config: Config, team: Clone
+) -> None:
+    code = "import sys; from pipeline.cli import main; sys.exit(main(sys.argv[1:]))"
+    file = config.local_cases / "lock"
+    with lock(file):
+        waiting = driver(config, code, "init", str(team.ledger.parent))
+        has_open(waiting.pid, file)
+        late = event(H.RETIRED, 9)
+        append(config.home / "ledger" / NAME, [late])
+    out, err = waiting.communicate(timeout=60)
+    assert waiting.returncode == 0, err
+    assert "3 events copied" in out
+    assert late in read(team.ledger).events
+
+
+def test_before_anything_was_heard_it_takes_its_repository(config: Config, tmp_path: Path) -> None:
+    top = tmp_path / "quiet"
+    top.mkdir()
+    Clone(top).git("init", "-q")
+    done = command(config, "init", str(top / "ledger"))
+    assert done.returncode == 0, done.stderr
+    assert "it takes quiet; all others stay" in done.stderr
+
+
 def test_a_ledger_that_is_there_is_left(config: Config, team: Clone) -> None:
     theirs = event(H.RAISED, 5, 2, repo="docs-site", number=1)
     append(team.ledger, [theirs])
@@ -203,21 +241,21 @@ SETTINGS = {
 @pytest.mark.parametrize("text", SETTINGS.values(), ids=SETTINGS)
 @pytest.mark.parametrize("folder", ["/home/jane/ledger", '/a "b"\\c/한글'])
 def test_one_setting_is_added_and_every_other_byte_stays(text: bytes, folder: str) -> None:
-    changed = with_ledger(text, folder)
+    changed = with_ledger(text, folder, "config.toml")
     before, after = tomllib.loads(text.decode()), tomllib.loads(changed.decode())
     assert after["ledger"].pop("path") == folder
     assert after == before | {"ledger": before.get("ledger", {})}
     kept = iter(changed)
     assert all(byte in kept for byte in text), "nothing is taken out or moved"
-    assert with_ledger(changed, folder) == changed
-    with pytest.raises(ConfigError):
-        with_ledger(changed, "/elsewhere")
+    assert with_ledger(changed, folder, "config.toml") == changed
+    with pytest.raises(ConfigError, match=r"^mine\.toml "):
+        with_ledger(changed, "/elsewhere", "mine.toml")
 
 
 @pytest.mark.parametrize("text", [b"ledger = {repos = []}\n", b"\xff", b"[", b"ledger.repos = []"])
 def test_an_unusual_form_is_left_to_its_writer(text: bytes) -> None:
     with pytest.raises(PipelineError) as caught:
-        with_ledger(text, "/home/jane/ledger")
+        with_ledger(text, "/home/jane/ledger", "config.toml")
     assert '[ledger] path = "/home/jane/ledger"' in caught.value.hint
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.ledger.event import NUMBER_MAX, Counts, Event, Happening, Reason
+from pipeline.ledger.event import LAST, NUMBER_MAX, Counts, Event, Happening, Reason
 from pipeline.ledger.fold import State, fold, next_number
 from pipeline.records import CaseType
 from tests.ledger.made import BEGIN, FULL, Machine, event, events
@@ -114,6 +114,14 @@ def test_what_does_not_follow_is_passed_over(
     made: list[Event], wanted: list[tuple[int | None, str, int | None]]
 ) -> None:
     assert states(*made) == states(*reversed(made)) == wanted
+
+
+def test_at_the_end_of_all_time_a_decision_still_follows() -> None:
+    """No event can be later, so the kind decides what comes first, not the id."""
+    for machine in range(16):
+        deeds = [event(kind, at=LAST, machine=machine) for kind in (H.RAISED, H.ACCEPTED)]
+        assert states(*deeds) == states(*reversed(deeds)) == [(1, "accepted", None)]
+        assert states(*deeds, event(H.RETIRED, at=LAST)) == [(1, "retired", None)]
 
 
 def test_of_two_that_claim_one_number_the_earlier_keeps_it() -> None:

@@ -3,7 +3,7 @@
 import os
 import subprocess
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,8 @@ import pytest
 from pipeline.commands.writing import writing
 from pipeline.config import Config
 from pipeline.errors import UsageError
-from pipeline.ledger.book import after, append, read
-from pipeline.ledger.event import Event, Form, Happening, Reason, rule_hash
+from pipeline.ledger.book import NAME, after, append, read
+from pipeline.ledger.event import LAST, Event, Form, Happening, Reason, rule_hash
 from pipeline.ledger.fold import State
 from pipeline.masking.inert import inert
 from pipeline.propose import block, books, decide
@@ -328,12 +328,27 @@ BAD = {
     "an import": ("See @docs/quokka.md before.", "@import"),
     "an import of the home": ("(@~/quokka.md)", "@import"),
     "a fence": ("``` quokka", "fence"),
+    "a heading": ("# quokka", "heading"),
+    "a heading of six": ("###### quokka", "heading"),
+    "a list": ("- quokka", "list"),
+    "a numbered list": ("3. quokka", "list"),
+    "a quote": (">quokka", "quote"),
+    "a rule across the page": ("* * *", "heading"),
+    "a link's address": ("[quokka]: https://example.com", "address"),
 }
 
 
 @pytest.mark.parametrize(
     "text",
-    ["Use `@types/node` as it is.", "Keep\nto one line.", "지시한 항목을 빠짐없이 확인한다."],
+    [
+        "Use `@types/node` as it is.",
+        "Keep\nto one line.",
+        "지시한 항목을 빠짐없이 확인한다.",
+        "#12 is closed: leave it.",
+        "*Never* push.",
+        "3.5 is the version.",
+        "[docs](x.md) come first.",
+    ],
 )
 def test_a_good_sentence_is_taken(raised: Config, repo: Path, text: str) -> None:
     assert command(raised, "accept", "1", "--yes", "--text", text).returncode == 0
@@ -430,7 +445,52 @@ def test_a_clock_that_is_ahead_moves_its_own_bundle_alone(
     assert "from the future" in command(raised, "ledger", "verify").stdout
 
 
+def test_a_decision_on_what_came_from_a_clock_ahead_dates_no_other(
+    raised: Config, repo: Path
+) -> None:
+    raise_(raised, 2, kind=CaseType.WRONG_RESULT)
+    known = read(ledger(raised)).events[0]
+    append(ledger(raised), [replace(known, at=datetime(2099, 1, 1, tzinfo=UTC), machine="f" * 16)])
+    for number in "12":
+        assert command(raised, "reject", number, "--reason", "wrong").returncode == 0
+    first, second = (proposal.decided_at for proposal in states(raised))
+    assert first and second
+    assert (first.year, second.year < 2099) == (2099, True)
+
+
+def test_an_event_at_the_end_of_all_time_stops_no_decision_and_no_night(
+    raised: Config, repo: Path
+) -> None:
+    known = read(ledger(raised)).events[0]
+    append(ledger(raised), [replace(known, at=LAST, machine="f" * 16)])
+    for _ in range(2):
+        assert command(raised, "collect", "--propose", "--rebuild").returncode == 0
+        data = ledger(raised).read_bytes()
+    assert command(raised, "collect", "--propose", "--rebuild").returncode == 0
+    assert ledger(raised).read_bytes() == data, "a night that is repeated adds no byte"
+    assert accept(raised).returncode == 0
+    assert states(raised)[0].state is State.ACCEPTED
+    assert command(raised, "retire", "1", "--yes").returncode == 0
+    assert states(raised)[0].state is State.RETIRED
+    done = command(raised, "ledger", "verify")
+    assert (done.returncode, "from the future" in done.stdout) == (0, True), done.stdout
+
+
 def test_a_team_without_cases_of_its_own_can_accept(config: Config, repo: Path) -> None:
+    """And the decision goes to the team."""
+    with writing(config):
+        pass
+    raise_(config)
+    ledger(config).parent.rename(repo / "ledger")
+    assert command(config, "init", str(repo / "ledger")).returncode == 0
+    done = accept(config, "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert accept(config).returncode == 0
+    assert [e.event for e in read(repo / "ledger" / NAME).events] == ["raised", "accepted"]
+    assert not ledger(config).exists()
+
+
+def test_the_draft_of_a_team_counts_what_the_ledger_counts(config: Config, repo: Path) -> None:
     with writing(config):
         pass
     raise_(config)
@@ -471,6 +531,21 @@ def test_a_proposal_that_came_back_is_decided_under_its_new_number(
     assert [p.state for p in states(raised)] == [State.REJECTED, State.ACCEPTED]
 
 
+def test_the_number_it_came_back_under_last_is_told(raised: Config) -> None:
+    """Which need not be the highest."""
+    known = read(ledger(raised)).events[0]
+    deeds = [
+        Event(known.at, Happening.REJECTED, *known.bundle, known.machine, 1, reason=Reason.WRONG),
+        replace(known, event=Happening.REOPENED, number=3, previous=1),
+        Event(known.at, Happening.REJECTED, *known.bundle, known.machine, 3, reason=Reason.WRONG),
+        replace(known, event=Happening.REOPENED, number=2, previous=3),
+    ]
+    append(ledger(raised), [replace(e, at=known.at + timedelta(n)) for n, e in enumerate(deeds, 1)])
+    for number in "13":
+        done = command(raised, "reject", number, "--reason", "wrong")
+        assert (done.returncode, "came back as 2" in done.stderr) == (2, True), done.stderr
+
+
 def test_an_accepted_rule_can_be_retired_and_accepted_again(raised: Config, repo: Path) -> None:
     for _ in range(2):
         assert accept(raised).returncode == 0
@@ -497,8 +572,50 @@ def test_deciding_waits_for_the_homes_lock(raised: Config, repo: Path) -> None:
         found = books.books(raised, store)
         (proposal,) = books.proposals(found)
         now = datetime(2026, 4, 1, tzinfo=UTC)
-        decide.record(store, found, proposal, Happening.REJECTED, now, reason=Reason.WRONG)
-        decide.record(store, found, proposal, Happening.REJECTED, now, reason=Reason.WRONG)
+        for _ in range(2):
+            decide.carry_out(store, found, proposal, Happening.REJECTED, now, reason=Reason.WRONG)
+
+
+def barred(file: Path) -> None:
+    """It can be read, and not be written to."""
+    if os.geteuid():
+        file.chmod(0o400)
+    else:
+        os.chown(file, 4242, -1)
+
+
+def test_a_ledger_that_fails_behind_the_file_is_told_with_the_way_out(
+    raised: Config, repo: Path
+) -> None:
+    for deed, state in ((accept, State.ACCEPTED), (retire, State.RETIRED)):
+        before = ledger(raised).stat()
+        barred(ledger(raised))
+        done = deed(raised)
+        assert done.returncode == 3
+        assert f"{repo / 'CLAUDE.md'} was changed already" in done.stderr
+        assert "then run the same again" in done.stderr
+        if not os.geteuid():
+            os.chown(ledger(raised), before.st_uid, -1)
+        ledger(raised).chmod(before.st_mode & 0o777)
+        done = deed(raised)
+        assert done.returncode == 0, done.stderr
+        assert states(raised)[0].state is state
+    assert not (repo / "CLAUDE.md").exists()
+
+
+def retire(config: Config) -> Done:
+    return command(config, "retire", "1", "--yes")
+
+
+def test_a_teams_folder_that_is_not_fit_is_told_of_before_the_file_changes(
+    raised: Config, repo: Path
+) -> None:
+    assert command(raised, "init", str(repo / "ledger")).returncode == 0
+    (repo / "ledger").rename(repo / "moved")
+    (repo / "ledger").symlink_to("moved")
+    done = accept(raised)
+    assert (done.returncode, "is a link" in done.stderr) == (3, True), done.stderr
+    assert not (repo / "CLAUDE.md").exists()
 
 
 def test_nothing_is_written_where_the_ledger_cannot_be(raised: Config, repo: Path) -> None:

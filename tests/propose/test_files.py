@@ -10,6 +10,7 @@ import pytest
 from pipeline.config import Config
 from pipeline.ledger.fold import State
 from tests.collect.homes import Done, command, driver
+from tests.propose.desk import Desk
 from tests.propose.raised import SENTENCE, raise_, states, told_twice
 
 SAID = "You forgot the zanzibar tests for the parser."
@@ -187,13 +188,24 @@ def editor(tmp_path: Path, script: str) -> str:
     return str(path)
 
 
+def edited(config: Config, answer: str = "", **more: str) -> tuple[int, str]:
+    """The exit code and all that the person saw; `answer` to the question, which comes then."""
+    desk = Desk(config, "accept", "1", **more)
+    try:
+        shown = desk.until("[y/N] ") if answer else ""
+        desk.type(f"{answer}\n")
+        return desk.end(), shown + desk.seen
+    finally:
+        desk.close()
+
+
 def test_the_editor_gets_a_private_file_and_its_text_counts(
     raised: Config, repo: Path, tmp_path: Path
 ) -> None:
     script = f'stat -c %a "$2" > {tmp_path}/mode; cat "$2" > {tmp_path}/draft; echo "Mine." > "$2"'
     mine = f"{editor(tmp_path, script)} --wait"
-    done = command(raised, "accept", "1", "--yes", EDITOR=mine)
-    assert done.returncode == 0, done.stderr
+    code, seen = edited(raised, answer="y", EDITOR=mine)
+    assert code == 0, seen
     assert (tmp_path / "mode").read_text() == "600\n"
     assert "2 times in 2 sessions" in (tmp_path / "draft").read_text()
     assert "- Mine.\n" in (repo / "CLAUDE.md").read_text()
@@ -212,17 +224,23 @@ def test_the_editor_gets_a_private_file_and_its_text_counts(
 def test_an_editor_that_gives_nothing(
     raised: Config, repo: Path, tmp_path: Path, script: str, code: int, said: str
 ) -> None:
-    done = command(raised, "accept", "1", "--yes", VISUAL=editor(tmp_path, script), EDITOR="x")
-    assert (done.returncode, said in done.stdout + done.stderr) == (code, True), done
+    ended, seen = edited(raised, VISUAL=editor(tmp_path, script), EDITOR="x")
+    assert (ended, said in seen) == (code, True), seen
     assert sorted(p.name for p in repo.iterdir()) == [".git"]
     assert states(raised)[0].state is State.RAISED
 
 
 @pytest.mark.parametrize("mine", ["no-such-program", "'unbalanced"])
 def test_an_editor_that_does_not_start(raised: Config, repo: Path, mine: str) -> None:
-    done = command(raised, "accept", "1", "--yes", EDITOR=mine)
-    assert done.returncode == 3
-    assert "--text" in done.stderr
+    code, seen = edited(raised, EDITOR=mine)
+    assert code == 3
+    assert "--text" in seen
+
+
+def test_whoever_says_yes_beforehand_gets_no_editor(raised: Config, repo: Path) -> None:
+    done = command(raised, "accept", "1", "--yes", EDITOR="no-such-program")
+    assert done.returncode == 0, done.stderr
+    assert "- Before you call a task done" in (repo / "CLAUDE.md").read_text()
 
 
 @pytest.mark.parametrize(
@@ -233,9 +251,9 @@ def test_what_changes_while_the_editor_is_open_is_not_overwritten(
 ) -> None:
     (repo / "CLAUDE.md").write_bytes(RULES)
     mine = editor(tmp_path, f"cd {repo} && {change}")
-    done = command(raised, "accept", "1", "--yes", EDITOR=mine)
-    assert done.returncode == 3
-    assert "in the meantime" in done.stderr or "link" in done.stderr
+    code, seen = edited(raised, answer="y", EDITOR=mine)
+    assert code == 3
+    assert "in the meantime" in seen or "link" in seen
     found = (repo / "CLAUDE.md").read_text() if (repo / "CLAUDE.md").exists() else ""
     assert "twice-told" not in found
     assert states(raised)[0].state is State.RAISED

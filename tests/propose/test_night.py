@@ -358,6 +358,21 @@ def test_a_restore_keeps_the_name_in_ledgers(told: Config, tmp_path: Path) -> No
     assert ledger(told).read_bytes() == before
 
 
+@pytest.mark.parametrize("words", [["stats"], ["stats", "--json"]], ids=" ".join)
+def test_a_barred_ledger_costs_stats_only_its_proposals(told: Config, words: list[str]) -> None:
+    command(told, "collect")
+    ledger(told).mkdir(parents=True)
+    done = command(told, *words)
+    assert done.returncode == 3
+    assert f"{ledger(told)} is no file" in done.stderr
+    if "--json" in words:
+        figures = json.loads(done.stdout)
+        assert (figures["totals"]["cases"], figures["proposals"]) == (3, None)
+    else:
+        assert "3 cases from" in done.stdout
+        assert "proposals: unknown" in done.stdout
+
+
 def test_lines_that_are_no_events_are_told_of(told: Config) -> None:
     command(told, "nightly")
     ledger(told).write_bytes(ledger(told).read_bytes() + b"torn\n")

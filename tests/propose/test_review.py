@@ -1,12 +1,8 @@
 """`review` and the questions of `accept`, on a real pseudo-terminal."""
 
 import os
-import pty
-import re
-import select
 import signal
-import subprocess
-import sys
+import termios
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,71 +13,12 @@ from pipeline.config import Config
 from pipeline.ledger.event import Reason
 from pipeline.ledger.fold import State
 from pipeline.records import CaseType
-from tests.collect.homes import cases, command, environment
+from tests.collect.homes import cases, command
+from tests.propose.desk import Desk
 from tests.propose.raised import SENTENCE, raise_, states, told_twice
 
 SAID = "You forgot the zanzibar tests for the parser."
 KEYS = "? help > "
-STYLES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
-
-
-class Desk:
-    """A person at a terminal of 200 columns."""
-
-    def __init__(self, config: Config, *words: str, **more: str) -> None:
-        self.master, theirs = pty.openpty()
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "pipeline", *words],
-            env=environment(config, TERM="xterm-256color", COLUMNS="200", **more),
-            stdin=theirs, stdout=theirs, stderr=theirs,
-            preexec_fn=lambda: _own_terminal(theirs),
-        )  # fmt: skip
-        os.close(theirs)
-        self.seen = ""
-        self._data = b""
-
-    def until(self, text: str) -> str:
-        """Waits for a text behind all that was waited for before."""
-        deadline = time.monotonic() + 20
-        while text not in self.seen and time.monotonic() < deadline and self._read():
-            pass
-        assert text in self.seen, self.seen
-        shown, _, self.seen = self.seen.partition(text)
-        return shown
-
-    def type(self, text: str) -> None:
-        os.write(self.master, text.encode())
-
-    def end(self) -> int:
-        while self._read():
-            pass
-        return self.process.wait(60)
-
-    def close(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait(60)
-        os.close(self.master)
-
-    def _read(self) -> bool:
-        if not select.select([self.master], [], [], 20)[0]:
-            return False
-        try:
-            more = os.read(self.master, 65536)
-        except OSError:  # the other end is closed
-            return False
-        self._data += more
-        self.seen += STYLES.sub("", more.decode("utf-8", "replace"))
-        return bool(more)
-
-
-def _own_terminal(handle: int) -> None:
-    """^C reaches the process as from a keyboard."""
-    import fcntl
-    import termios
-
-    os.setsid()
-    fcntl.ioctl(handle, termios.TIOCSCTTY, 0)
 
 
 @pytest.fixture
@@ -270,20 +207,21 @@ def test_a_fault_leaves_the_proposal_reviewable(raised: Config, repo: Path) -> N
         desk.close()
 
 
-def test_the_terminal_is_as_it_was_afterwards(raised: Config) -> None:
-    import termios
-
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -15)])
+def test_the_terminal_is_as_it_was_afterwards(
+    raised: Config, number: signal.Signals, code: int
+) -> None:
     desk = Desk(raised, "review")
     try:
         desk.until(KEYS)
         before = termios.tcgetattr(desk.master)
         assert not before[3] & termios.ICANON
-        desk.process.send_signal(signal.SIGINT)
+        desk.process.send_signal(number)
         deadline = time.monotonic() + 30
         while not termios.tcgetattr(desk.master)[3] & termios.ICANON:
             assert time.monotonic() < deadline
             time.sleep(0.01)
-        assert desk.end() == 130
+        assert desk.end() == code
     finally:
         desk.close()
 
@@ -307,6 +245,18 @@ def test_a_dry_run_decides_nothing(raised: Config, repo: Path) -> None:
     finally:
         desk.close()
     assert set(now(raised)) == {State.RAISED}
+    assert not (repo / "CLAUDE.md").exists()
+
+
+def test_an_answer_in_another_encoding_is_no_yes(raised: Config, repo: Path) -> None:
+    desk = Desk(raised, "accept", "1", "--text", SENTENCE, PYTHONIOENCODING="utf-8:strict")
+    try:
+        desk.until("[y/N] ")
+        os.write(desk.master, b"\xe4\n")
+        assert desk.end() == 0
+        assert "nothing was changed" in desk.seen
+    finally:
+        desk.close()
     assert not (repo / "CLAUDE.md").exists()
 
 

@@ -88,6 +88,14 @@ def test_what_may_be_named(raised: Config, repo: Path, name: str) -> None:
     assert SENTENCE in file.read_text()
     assert command(raised, "retire", "1", "--yes").returncode == 0
     assert not file.exists()
+    assert not (repo / ".claude" / "rules").exists(), "nor the folder that was made for it"
+
+
+def test_a_folder_of_rules_with_something_in_it_stays(raised: Config, repo: Path) -> None:
+    lay(repo, {"AGENTS.md": "x", ".claude/rules/deep/mine.txt": "x"})
+    assert command(raised, "accept", "1", "--text", SENTENCE, "--yes").returncode == 0
+    assert command(raised, "retire", "1", "--yes").returncode == 0
+    assert [p.name for p in (repo / ".claude" / "rules").iterdir()] == ["deep"]
 
 
 @pytest.mark.parametrize("name", ["CLAUDE.md", "rules/mine.md"])
@@ -100,6 +108,7 @@ def test_the_users_own(raised: Config, repo: Path, root: Path, name: str) -> Non
     assert (root / name).stat().st_mode & 0o777 == 0o600
     assert command(raised, "retire", "1", "--yes").returncode == 0
     assert not (root / name).exists()
+    assert (root / "rules").is_dir(), "the person's own"
 
 
 REFUSED = [
