@@ -8,6 +8,7 @@ from pipeline.ledger.fold import Proposal
 from pipeline.masking.inert import inert
 from pipeline.masking.masker import mask
 from pipeline.propose import scope
+from pipeline.propose.instructions import imports
 from pipeline.propose.words import words
 from pipeline.records import Case
 
@@ -19,8 +20,6 @@ _UNSPACED = r"\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7af"
 _WORD = re.compile(r"[^\W_]+")
 _LETTERS = re.compile(rf"[^{_UNSPACED}\w]+")
 _RUN = re.compile(rf"[{_UNSPACED}]{{{RUN_LETTERS},}}")
-_CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
-_IMPORT = re.compile(r"(?:^|[\s(\[])@[\w~./\\]")
 
 
 def worded(
@@ -79,7 +78,7 @@ def fault(text: str) -> str | None:
         reason = f"holds what is masked ({', '.join(found)})"
     elif "<!--" in sentence or "-->" in sentence:
         reason = "holds an HTML comment"
-    elif _IMPORT.search(_CODE.sub("", sentence)):
+    elif imports(sentence):
         reason = "holds an @import"
     elif sentence.startswith(("```", "~~~")):
         reason = "begins a code fence"

@@ -327,13 +327,27 @@ BAD = {
     "an end marker": ("quokka twice-told:end -->", "HTML comment"),
     "an import": ("See @docs/quokka.md before.", "@import"),
     "an import of the home": ("(@~/quokka.md)", "@import"),
+    "an import in bold": ("See **@docs/quokka.md** before.", "@import"),
+    "an import in italics": ("See _@docs/quokka.md_ before.", "@import"),
+    "an import in a link": ("See [@docs/quokka.md](x) before.", "@import"),
+    "an import behind a link": ("See [x](y)@docs/quokka.md before.", "@import"),
+    "an import behind code": ("See `x`@docs/quokka.md before.", "@import"),
+    "an import within code": ("Run `cat @docs/quokka.md now`.", "@import"),
+    "an import behind a tag": ("See <b>@docs/quokka.md</b> before.", "@import"),
+    "an import behind an escape": ("See \\/@docs/quokka.md before.", "@import"),
     "a fence": ("``` quokka", "fence"),
 }
 
 
 @pytest.mark.parametrize(
     "text",
-    ["Use `@types/node` as it is.", "Keep\nto one line.", "지시한 항목을 빠짐없이 확인한다."],
+    [
+        "Use `@types/node` as it is.",
+        "Write x@y as one word.",
+        "See docs/@team in `f(@x)`.",
+        "Keep\nto one line.",
+        "지시한 항목을 빠짐없이 확인한다.",
+    ],
 )
 def test_a_good_sentence_is_taken(raised: Config, repo: Path, text: str) -> None:
     assert command(raised, "accept", "1", "--yes", "--text", text).returncode == 0
