@@ -3,35 +3,41 @@
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
+from datetime import date
 
 from pipeline import clock
 from pipeline.cases import judging
+from pipeline.cases.judging import Bill
 from pipeline.cases.store import open_reader
 from pipeline.classify import labelled, packs
 from pipeline.commands.asking import agreed, check_askable
 from pipeline.commands.context import Context
 from pipeline.commands.ratios import ratio_json, ratio_text
+from pipeline.commands.stdin import file_or_stdin
 from pipeline.commands.writing import working
 from pipeline.errors import UsageError
 from pipeline.judge import cost, evaluate
 from pipeline.judge.asking import Asking
 from pipeline.judge.backends.choose import NO_BACKEND, direct
 from pipeline.judge.budget import Budget
+from pipeline.judge.cost import Estimate
 from pipeline.judge.evaluate import Evaluation, Item
+from pipeline.judge.labels import Said
 from pipeline.judge.question import most_usd
+from pipeline.judge.request import Backend
 
 UNBOUNDED = 1 << 40
+SEE_HELP = "see `twice-told judge --help`"
 
 
 def run(context: Context, args: Namespace) -> int:
     """Dispatches on the word behind `judge`."""
     if args.action == "cost":
         if args.file is not None:
-            raise UsageError("`judge cost` takes no file", "see `twice-told judge --help`")
+            raise UsageError("`judge cost` takes no file", SEE_HELP)
         return _cost(context)
     if args.file is None:
-        raise UsageError("`judge eval` needs a file of labelled messages", "see judge --help")
+        raise UsageError("`judge eval` needs a file of labelled messages", SEE_HELP)
     return _evaluate(context, args)
 
 
@@ -39,27 +45,16 @@ def _cost(context: Context) -> int:
     """What was paid, by day, purpose and model; and an estimate for what waits."""
     with open_reader(context.config.local_cases) as store:
         days = cost.by_day(store, context.config) if store else []
-        waits = (
-            cost.estimate(store, context.config, clock.now()) if store else cost.Estimate(0, 0, 0)
-        )
+        waits = cost.estimate(store, context.config, clock.now()) if store else Estimate(0, 0, 0)
         under_way = sum(len(batch.entries) for batch in judging.pending(store)) if store else 0
     total = sum(bill.cost_usd for _, bill in days)
-    rows = [asdict(bill) | {"at": bill.at.isoformat(), "day": str(day)} for day, bill in days]
     if context.json:
+        rows = [asdict(bill) | {"at": bill.at.isoformat(), "day": str(day)} for day, bill in days]
         context.screen.document(
             {"spent": rows, "total_usd": total, "under_way": under_way, "waiting": asdict(waits)}
         )
         return 0
-    context.screen.table(
-        ("day", "purpose", "model", "questions", "answered", "tokens in", "tokens out", "cost"),
-        [
-            (
-                str(day), b.purpose, b.model, str(b.questions), str(b.answered), str(b.tokens_in),
-                str(b.tokens_out), _usd(b.cost_usd),
-            )
-            for day, b in days
-        ],
-    )  # fmt: skip
+    _list(context, days)
     context.screen.line(f"spent: {_usd(total)}; questions under way: {under_way}")
     if context.config.judge.backend is None:
         context.screen.line(f"waiting: {NO_BACKEND}")
@@ -71,10 +66,23 @@ def _cost(context: Context) -> int:
     return 0
 
 
+def _list(context: Context, days: Sequence[tuple[date, Bill]]) -> None:
+    context.screen.table(
+        ("day", "purpose", "model", "questions", "answered", "tokens in", "tokens out", "cost"),
+        [
+            (
+                str(day), b.purpose, b.model, str(b.questions), str(b.answered), str(b.tokens_in),
+                str(b.tokens_out), _usd(b.cost_usd),
+            )
+            for day, b in days
+        ],
+    )  # fmt: skip
+
+
 def _evaluate(context: Context, args: Namespace) -> int:
     """Asks both models about labelled messages, after saying what that sends and costs."""
     judge = context.config.judge
-    rows = labelled.read(Path(args.file))
+    rows = labelled.read(file_or_stdin(args.file))
     chosen = evaluate.chosen(packs.load(context.config.rule_folders), rows, args.every)
     items = evaluate.items(judge, chosen)
     plan = (
@@ -91,19 +99,23 @@ def _evaluate(context: Context, args: Namespace) -> int:
     if not agreed(context, "Send it?"):
         _unsent(context, items, "nothing was sent")
         return 0
+    _print(context, evaluate.score(items, _heard(context, backend, items), judge))
+    return 0
+
+
+def _heard(context: Context, backend: Backend, items: Sequence[Item]) -> dict[str, Said]:
+    """The answers of both models by the questions' keys."""
+    free = Budget(UNBOUNDED, float("inf"))
     with working(context.config) as writer:
-        asking = Asking(
-            writer, backend, judge, Budget(UNBOUNDED, float("inf")), clock.now(), "eval"
-        )
+        asking = Asking(writer, backend, context.config.judge, free, clock.now(), "eval")
         try:
             heard = asking.ask([item.first for item in items])
             heard |= asking.ask([item.second for item in items])
         finally:
-            backend.close()
+            asking.end()
     if asking.stop:
         context.screen.warn(f"not all were asked: {asking.stop}")
-    _print(context, evaluate.score(items, heard, judge))
-    return 0
+    return heard
 
 
 def _unsent(context: Context, items: Sequence[Item], words: str) -> None:

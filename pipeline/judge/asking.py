@@ -59,24 +59,19 @@ class Asking:
             self._known |= {entry.name: entry for entry in batch.entries}
         self._store_all(self.backend.earlier(self))
 
-    def known(self, questions: Sequence[Question]) -> dict[str, Said]:
-        """What the store has, by key."""
-        found = judging.labels(self.writer.store, [question.key for question in questions])
-        return {key: said(label) for key, label in found.items()}
-
     def ask(self, questions: Sequence[Question]) -> dict[str, Said]:
         """Answers by the questions' keys, from the store where it has them; a key without one was
         not asked, or is under way."""
-        found = self._failed | self.known(questions)
+        found = self._failed | known(self.writer.store, questions)
         fresh = {q.key: q for q in questions if q.key not in found}
-        under_way = {entry.name for batch in self.pending() for entry in batch.entries}
-        left = [q for q in fresh.values() if q.name not in under_way and q.name not in self.asked]
+        away = self.asked | under_way(self.writer.store, self.config, self.now)
+        left = [question for question in fresh.values() if question.name not in away]
         if left and not self.stop:
             found |= self._store_all(self.backend.ask(self._drawn(left), self))
         return found
 
     def _drawn(self, questions: Iterable[Question]) -> Iterator[Request]:
-        """Requests as long as the budget lasts."""
+        """Requests as long as the budget lasts. Both questions of a case share its retries."""
         for question in questions:
             if self.stop:
                 return
@@ -97,17 +92,22 @@ class Asking:
         for replies in groups:
             self.stop = next((reply.stop for reply in replies if reply.stop), self.stop)
             self.warnings += [reply.warning for reply in replies if reply.warning]
-            known = [reply for reply in replies if reply.name in self._known]
-            for reply in known:
+            mine = [reply for reply in replies if reply.name in self._known]
+            for reply in mine:
                 key, label = self._known[reply.name].key, heard(reply)
                 if label is not Silence.FAILED:
                     found[key] = label
                 elif not reply.blameless:
                     found[key] = self._failed[key] = label
-            self._heard += [self._answer(reply) for reply in known]
+            self._heard += [self._answer(reply) for reply in mine]
             self._ended |= {reply.batch for reply in replies if reply.batch}
             self.keep()
         return found
+
+    def end(self) -> None:
+        """Ends what is under way on this machine, and stores what could not be stored before."""
+        self.backend.close()
+        self.keep()
 
     def keep(self) -> None:
         """Stores what was heard. What is paid waits in memory while somebody holds the store for
@@ -165,6 +165,12 @@ class Asking:
         """The server never had it."""
         judging.drop_batch(self.writer.store, token)
         self.writer.release()
+
+
+def known(store: Store, questions: Iterable[Question]) -> dict[str, Said]:
+    """What was answered to these questions, by key."""
+    labels = judging.labels(store, [question.key for question in questions])
+    return {key: found for key, label in labels.items() if (found := said(label))}
 
 
 def lost(batch: Pending, config: JudgeConfig, now: datetime) -> str:

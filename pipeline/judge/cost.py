@@ -10,7 +10,7 @@ from pipeline.cases.judging import Bill
 from pipeline.cases.store import Store
 from pipeline.config import Config, Model
 from pipeline.judge import night
-from pipeline.judge.asking import under_way
+from pipeline.judge.asking import known, under_way
 from pipeline.judge.question import Question, most_usd
 
 TOKENS_OUT = 150
@@ -63,13 +63,13 @@ def estimate(store: Store, config: Config, now: datetime) -> Estimate:
     queue = judging.waiting(store, night.basis(config), night.begun(config, now), None, SAMPLE)
     doubts = night.doubted(config, queue.first)
     scale = queue.all / len(doubts) if doubts else 1.0
-    known = judging.labels(store, [q.key for d in doubts for q in (d.first, d.second)])
+    heard = known(store, [q for doubt in doubts for q in (doubt.first, doubt.second)])
     bills = judging.bills(store)
     often = _second_share(bills, judge.first, judge.second)
     away = under_way(store, judge, now)
     cases, usual, most = 0, 0.0, 0.0
     for doubt in doubts:
-        asked = doubt.ahead(known, away)
+        asked = doubt.ahead(heard, away)
         cases += bool(asked)
         for question, chance in zip(asked, (1.0, often), strict=False):
             usual += chance * _usual_usd(question, bills, part)

@@ -1,19 +1,21 @@
-"""A first wording of a rule, by the second model, from masked cases. A person edits it."""
+"""A first wording of a rule, by the second model, from masked cases. A person waits for it, so
+that there is one try and little time, and edits it."""
 
 import hashlib
 import json
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipeline.cases.judging import DRAFT, Answer
 from pipeline.config import Config
-from pipeline.errors import ModelError
+from pipeline.errors import PipelineError
 from pipeline.judge import prompts
 from pipeline.judge.backends.choose import direct
+from pipeline.judge.pool import TOO_LATE, in_time
 from pipeline.judge.prompts import Prompt
 from pipeline.judge.question import Subject
-from pipeline.judge.request import NoDesk, Reply, Request
+from pipeline.judge.request import Backend, NoDesk, Reply, Request
 from pipeline.masking.masker import mask
 from pipeline.records import Case
 
@@ -21,6 +23,10 @@ PROMPT = "draft-rule"
 MOST_CASES = 20
 MOST_CHARS = 300
 NAME = "draft"
+PATIENCE_SECONDS = 15.0
+"""In all, from the name of the server to the last byte."""
+CALL_SECONDS = 14.0
+"""Of these, for the call: what ends by itself can say why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,25 +42,40 @@ class Drafted:
 
 def draft(config: Config, cases: Sequence[Case]) -> Drafted:
     """One sentence from the newest cases. Where the judge is off, or there is no case, nothing is
-    asked. Never raises for what a model, a server or a missing SDK does wrong."""
+    asked. Never raises for what a model, a server or a broken installation does wrong."""
     if not config.judge.enabled or not cases:
         return Drafted()
-    replies: list[Reply] = []
     try:
         prompt = prompts.load(PROMPT)
-        request, backend = asking(config, prompt, cases), direct(config)
-        try:
-            replies += [reply for group in backend.ask([request], NoDesk()) for reply in group]
-        finally:
-            backend.close()
-    except ModelError as error:
+        request, backend = asking(config, prompt, cases), direct(_hurried(config))
+        replies = _asked(backend, request)
+    except PipelineError as error:
         return Drafted(fault=f"{error.message}; {error.hint}")
     except ImportError:
         return Drafted(fault="the SDK of the backend is not installed")
+    if replies is None:
+        return Drafted(fault=TOO_LATE)
     written = sentence(replies)
     stop = next((reply.stop for reply in replies if reply.stop), "no usable sentence came back")
     answers = [_answer(request, prompt, one, backend.share, written) for one in replies if one.name]
     return Drafted(written, "" if written else stop, tuple(answers))
+
+
+def _hurried(config: Config) -> Config:
+    seconds = min(config.judge.timeout_seconds, CALL_SECONDS)
+    return replace(config, judge=replace(config.judge, timeout_seconds=seconds))
+
+
+def _asked(backend: Backend, request: Request) -> list[Reply] | None:
+    """None when it takes too long."""
+
+    def replies() -> list[Reply]:
+        return [reply for group in backend.ask([request], NoDesk()) for reply in group]
+
+    try:
+        return in_time(replies, PATIENCE_SECONDS)
+    finally:
+        backend.close()
 
 
 def asking(config: Config, prompt: Prompt, cases: Sequence[Case]) -> Request:
@@ -62,11 +83,11 @@ def asking(config: Config, prompt: Prompt, cases: Sequence[Case]) -> Request:
     shown = [Subject.of(case).shown for case in cases[:MOST_CASES]]
     text = json.dumps({"corrections": shown}, ensure_ascii=False)
     user = prompt.asking(marker=secrets.token_hex(12), case=text)
-    return Request(NAME, config.judge.second, prompt.system, user, prompt.schema)
+    return Request(NAME, config.judge.second, prompt.system, user, prompt.schema, retries=0)
 
 
 def sentence(replies: Sequence[Reply]) -> str | None:
-    """What the model wrote, when it is one line of plain words."""
+    """What the model wrote, as one line, when that is short and holds nothing to mask."""
     answer = replies[0].answer if len(replies) == 1 else None
     if not isinstance(answer, dict) or answer.keys() != {"sentence"}:
         return None

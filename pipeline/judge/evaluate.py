@@ -12,9 +12,8 @@ from pipeline.classify.labelled import Row
 from pipeline.classify.ratio import Ratio
 from pipeline.classify.rule import Packs
 from pipeline.config import JudgeConfig
-from pipeline.judge import prompts
 from pipeline.judge.labels import Label, Said
-from pipeline.judge.night import FIRST, SECOND
+from pipeline.judge.night import pair
 from pipeline.judge.question import Question, Subject
 from pipeline.masking.masker import mask
 from pipeline.records import CaseType
@@ -67,12 +66,7 @@ def chosen(loaded: Packs, rows: Iterable[Row], every: bool) -> list[Row]:
 
 def items(config: JudgeConfig, rows: Sequence[Row]) -> list[Item]:
     """Rows with their questions."""
-    first, second = prompts.load(FIRST), prompts.load(SECOND)
-    return [
-        Item(row, Question(subject, first, config.first), Question(subject, second, config.second))
-        for row in rows
-        for subject in [_subject(row)]
-    ]
+    return [Item(row, *pair(config, _subject(row))) for row in rows]
 
 
 def _subject(row: Row) -> Subject:

@@ -33,9 +33,11 @@ class Silence(StrEnum):
 Said = Label | Silence
 
 
-def said(text: str) -> Said:
-    """As the store holds it."""
-    return Silence.REFUSED if text == Silence.REFUSED else Label(text)
+def said(text: str) -> Said | None:
+    """As the store holds it; None for what this version does not know: another one put it there."""
+    if text == Silence.REFUSED:
+        return Silence.REFUSED
+    return Label(text) if text in list(Label) else None
 
 
 def outcome(first: Said, second: Said | None, control: bool = False) -> Outcome | None:

@@ -15,11 +15,11 @@ from pipeline.cases import judging
 from pipeline.cases.judging import Outcome, Verdict, Waiting
 from pipeline.cases.store import Store, Writer
 from pipeline.classify import packs
-from pipeline.config import Config
+from pipeline.config import Config, JudgeConfig
 from pipeline.judge import prompts
-from pipeline.judge.asking import Asking, under_way
+from pipeline.judge.asking import Asking, known, under_way
 from pipeline.judge.budget import Budget
-from pipeline.judge.labels import Label, Said, is_control, outcome, said
+from pipeline.judge.labels import Label, Said, is_control, outcome
 from pipeline.judge.question import Question, Subject, most_usd
 from pipeline.judge.request import Backend
 
@@ -69,15 +69,14 @@ class Doubt:
         first = heard.get(self.first.key)
         return isinstance(first, Label) and (first is not Label.NONE or self.control)
 
-    def ahead(self, known: Mapping[str, str], away: Set[str]) -> list[Question]:
-        """What may still be asked, by the labels that are `known`; nothing while one of the two is
-        under way."""
+    def ahead(self, heard: Mapping[str, Said], away: Set[str]) -> list[Question]:
+        """What may still be asked; nothing while one of the two is under way."""
         if {self.first.name, self.second.name} & away:
             return []
-        second = [self.second] if self.second.key not in known else []
-        if self.first.key not in known:
+        second = [self.second] if self.second.key not in heard else []
+        if self.first.key not in heard:
             return [self.first, *second]
-        return second if self.wants_second({self.first.key: said(known[self.first.key])}) else []
+        return second if self.wants_second(heard) else []
 
     def verdict(self, heard: Mapping[str, Said], basis: str) -> Verdict | None:
         """None while an answer is still to come."""
@@ -108,8 +107,7 @@ def judge(
         doubts = doubted(config, queue.first)
         heard = hear(asking, doubts)
     finally:
-        backend.close()
-        asking.keep()
+        asking.end()
     verdicts = [found for doubt in doubts if (found := doubt.verdict(heard, rules))]
     judging.settle(writer.store, verdicts, now)
     agreed = sum(verdict.outcome is Outcome.DECIDED for verdict in verdicts)
@@ -121,7 +119,7 @@ def judge(
 def hear(asking: Asking, doubts: Sequence[Doubt]) -> dict[str, Said]:
     """Answers by the questions' keys. What earlier runs began is ended first, so that one case on
     which every night stops does not keep the others from their second answer."""
-    heard = asking.known([doubt.first for doubt in doubts])
+    heard = known(asking.writer.store, [doubt.first for doubt in doubts])
     heard |= asking.ask([doubt.second for doubt in doubts if doubt.wants_second(heard)])
     heard |= asking.ask([doubt.first for doubt in doubts])
     return heard | asking.ask([doubt.second for doubt in doubts if doubt.wants_second(heard)])
@@ -134,13 +132,13 @@ def plan(store: Store, config: Config, now: datetime, until: datetime | None = N
     doubts = doubted(config, judging.waiting(store, basis(config), night, until, most).first)
     budget = Budget.left(store, config.judge, night)
     share = config.judge.price_share
-    known = judging.labels(store, [q.key for d in doubts for q in (d.first, d.second)])
+    heard = known(store, [q for doubt in doubts for q in (doubt.first, doubt.second)])
     away = under_way(store, config.judge, now)
     cases = 0
     for doubt in doubts:
         taken = [
             budget.takes(doubt.waiting.case.id, q.name, most_usd(q.request(), share))
-            for q in doubt.ahead(known, away)
+            for q in doubt.ahead(heard, away)
         ]
         cases += any(taken)
     return Plan(cases, sum(budget.reserved.values()), len(away))
@@ -148,16 +146,13 @@ def plan(store: Store, config: Config, now: datetime, until: datetime | None = N
 
 def doubted(config: Config, cases: Sequence[Waiting]) -> list[Doubt]:
     """Both questions for each."""
-    first, second = prompts.load(FIRST), prompts.load(SECOND)
-    return [
-        Doubt(
-            one,
-            Question(subject, first, config.judge.first),
-            Question(subject, second, config.judge.second),
-        )
-        for one in cases
-        for subject in [Subject.of(one.case)]
-    ]
+    return [Doubt(one, *pair(config.judge, Subject.of(one.case))) for one in cases]
+
+
+def pair(judge: JudgeConfig, subject: Subject) -> tuple[Question, Question]:
+    """A subject before the first model and before the second, each with a prompt of its own."""
+    first = Question(subject, prompts.load(FIRST), judge.first)
+    return first, Question(subject, prompts.load(SECOND), judge.second)
 
 
 def begun(config: Config, now: datetime) -> datetime:

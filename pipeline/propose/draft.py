@@ -8,6 +8,7 @@ from pipeline.ledger.fold import Proposal
 from pipeline.masking.inert import inert
 from pipeline.masking.masker import mask
 from pipeline.propose import scope
+from pipeline.propose.instructions import imports
 from pipeline.propose.words import words
 from pipeline.records import Case
 
@@ -19,10 +20,8 @@ _UNSPACED = r"\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7af"
 _WORD = re.compile(r"[^\W_]+")
 _LETTERS = re.compile(rf"[^{_UNSPACED}\w]+")
 _RUN = re.compile(rf"[{_UNSPACED}]{{{RUN_LETTERS},}}")
-_CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 _BLOCK = re.compile(r"(?:#{1,6}|[-+*]|\d{1,9}[.)])(?: |\Z)|>|\[[^\]]+\]:|(?:[-_*] ?){3,}\Z")
 """What would be more than a sentence in the list item that a rule is."""
-_IMPORT = re.compile(r"(?:^|[\s(\[])@[\w~./\\]")
 
 
 def worded(
@@ -81,7 +80,7 @@ def fault(text: str) -> str | None:
         reason = f"holds what is masked ({', '.join(found)})"
     elif "<!--" in sentence or "-->" in sentence:
         reason = "holds an HTML comment"
-    elif _IMPORT.search(_CODE.sub("", sentence)):
+    elif imports(sentence):
         reason = "holds an @import"
     elif sentence.startswith(("```", "~~~")):
         reason = "begins a code fence"

@@ -1,7 +1,7 @@
 """The files that tell Claude Code what to do in a folder, with what they import.
 
-As 2.1.332 loads them (Nov 2026): `@path` outside of code, relative to the importing file, `~` and
-absolute ones too, four hops deep. Only regular files of a sane size are read.
+As 2.1.332 loads them (Nov 2026): `@path` relative to the importing file, `~` and absolute ones too,
+four hops deep. Only regular files of a sane size are read.
 """
 
 import os
@@ -17,7 +17,8 @@ HOPS = 4
 FILES_MAX = 200
 _FENCE = re.compile(r" {0,3}(```+|~~~+)")
 _CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
-_IMPORT = re.compile(r"(?:^|(?<=\s))@(\S+)")
+_IMPORT = re.compile(r"(?:^|(?<=[^\w/])|(?<=_)|(?<=\\/))@([\w~./\\-]\S*)")
+_IMPORT_IN_CODE = re.compile(r"(?<=\s)@([\w~./\\-]\S*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,16 @@ def instructions(top: Path, claude_dirs: Sequence[Path]) -> list[Instructions]:
     for path in _first(top, claude_dirs):
         _load(path, HOPS, found)
     return list(found.values())
+
+
+def imports(line: str) -> list[str]:
+    """The paths that a line outside of code fences imports; rather one too many than one too few.
+
+    The client looks at the text between the marks of Markdown piece by piece, and an import stands
+    at the beginning of a piece or behind whitespace: behind `**`, `[`, a tag, an escape or a code
+    span too, and in an item of a list even within a code span (2.1.332, tried Dec 2026).
+    """
+    return _IMPORT.findall(_CODE.sub(" ", line)) + _IMPORT_IN_CODE.findall(line)
 
 
 def _first(top: Path, claude_dirs: Sequence[Path]) -> Iterator[Path]:
@@ -59,7 +70,7 @@ def _load(path: Path, hops: int, found: dict[str, Instructions]) -> None:
     found[key] = Instructions(path, lines)
     if hops:
         for _, line in lines:
-            for name in _IMPORT.findall(_CODE.sub(" ", line)):
+            for name in imports(line):
                 if target := _target(name, Path(key).parent):
                     _load(target, hops - 1, found)
 

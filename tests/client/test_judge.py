@@ -9,8 +9,12 @@ from typing import Any
 
 import pytest
 
-from pipeline.config import Config
+from pipeline.config import Backend, Config, JudgeConfig
 from pipeline.install import entries, line
+from pipeline.judge import prompts
+from pipeline.judge.backends.client import Client
+from pipeline.judge.labels import Silence
+from pipeline.judge.request import NoDesk, Request
 from tests.client.fake_api import Block, FakeApi, asked
 from tests.collect.homes import cases, command, put, reader, run, talk
 from tests.judge.server import FENCE
@@ -33,6 +37,43 @@ class JudgingApi(FakeApi):
                 call = {"id": "toolu_000001", "name": "StructuredOutput", "input": given}
                 return [{"type": "tool_use", **call}], "tool_use"
         return super().answer(body)
+
+
+class OddApi(FakeApi):
+    """Gives a structured answer that does not fit, or refuses."""
+
+    def __init__(self, refuses: bool) -> None:
+        self.refuses = refuses
+        super().__init__()
+
+    def answer(self, body: Mapping[str, Any]) -> tuple[list[Block], str]:
+        if self.refuses:
+            return [{"type": "text", "text": ""}], "refusal"
+        call = {"id": "toolu_000001", "name": "StructuredOutput", "input": {"foreign": 1}}
+        return [{"type": "tool_use", **call}], "tool_use"
+
+
+@pytest.mark.parametrize(
+    ("refuses", "silence"), [(True, Silence.REFUSED), (False, Silence.FAILED)], ids=["no", "junk"]
+)
+def test_an_odd_answer_is_about_one_question(
+    client: Path, tmp_path: Path, own_home: Path, refuses: bool, silence: Silence
+) -> None:
+    """The client ends with 1; that stops nothing, as a server that cannot be reached does."""
+    (tmp_path / "claude").symlink_to(client)
+    (tmp_path / "empty").mkdir()
+    api = OddApi(refuses)
+    judge = JudgeConfig(backend=Backend.CLIENT, base_url=api.url, key_env="MADE_UP_KEY")
+    environ = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "MADE_UP_KEY": "made-up"}
+    asked = Client(judge, tmp_path / "empty", environ)
+    prompt = prompts.load("judge-first")
+    user = prompt.asking(marker="ab", case="{}")
+    request = Request("a1", judge.first, prompt.system, user, prompt.schema)
+    ((odd,),) = asked.ask([request], NoDesk())
+    assert (odd.answer, odd.stop) == (silence, "")
+    api.close()
+    ((lost,),) = asked.ask([request], NoDesk())
+    assert (lost.answer, bool(lost.stop)) == (Silence.FAILED, True)
 
 
 @pytest.fixture

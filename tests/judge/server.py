@@ -6,7 +6,7 @@ import json
 import random
 import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -104,6 +104,10 @@ class Server:
         """Batches are done at once."""
         self.refused: dict[str, int] = {}
         """Statuses in place of batches, by id."""
+        self.odd: dict[tuple[str, str], bytes] = {}
+        """Bodies in place of answers, by method and end of the path."""
+        self.trickles = ""
+        """Paths that begin so are answered with a byte now and then, for half a minute."""
         self.elsewhere: list[str] = []
         """Paths that were asked for and are none of the two APIs."""
         self.price: Mapping[str, tuple[float, float]] = {}
@@ -208,6 +212,13 @@ class Server:
         """A request that is never answered."""
         self._leaving.wait(60)
 
+    def trickle(self) -> Iterator[bytes]:
+        """An answer that goes on and on."""
+        for _ in range(600):
+            yield b" "
+            if self._leaving.wait(0.05):
+                return
+
 
 def spoken(act: str, name: str) -> tuple[str, str]:
     """Text and stop reason."""
@@ -241,6 +252,8 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
             path = self.path.partition("?")[0]
             parts = path.strip("/").split("/")
             made = server.batches.get(parts[3]) if len(parts) > 3 else None
+            if self._strange(path):
+                return
             if path == "/v1/messages/batches":
                 rows = [server.state(one) for one in reversed(server.batches.values())]
                 page = {"data": rows, "has_more": False, "first_id": None, "last_id": None}
@@ -259,7 +272,11 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
             headers = {name.lower(): value for name, value in self.headers.items()}
             path = self.path.partition("?")[0]
             if path == "/v1/messages/batches":
-                self._reply(200, server.make_batch(body, headers))
+                data = server.make_batch(body, headers)
+                if not self._strange(path):
+                    self._reply(200, data)
+            elif self._strange(path):
+                pass
             elif path != "/v1/messages":
                 self._lost()
             else:
@@ -272,6 +289,29 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
                     self._fault(STATUSES.get(Act(act), 307), body)
                 else:
                     self._reply(200, data)
+
+        def _strange(self, path: str) -> bool:
+            """Answers in an odd way, where one is planned."""
+            body = next((body for (method, end), body in server.odd.items()
+                         if method == self.command and path.endswith(end)), None)  # fmt: skip
+            if body is not None:
+                self._reply(200, body)
+            elif server.trickles and path.startswith(server.trickles):
+                self._trickle()
+            else:
+                return False
+            return True
+
+        def _trickle(self) -> None:
+            try:
+                self.send_response(200)
+                self.send_header("Content-Length", "1000000")
+                self.end_headers()
+                for data in server.trickle():
+                    self.wfile.write(data)
+            except OSError:
+                pass
+            self.close_connection = True
 
         def _lost(self) -> None:
             server.elsewhere.append(self.path)

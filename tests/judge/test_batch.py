@@ -1,11 +1,14 @@
 """Batches: half the price, two stages over nights, and a kill at any moment loses nothing."""
 
+from datetime import timedelta
+
 import pytest
 
 from pipeline.config import Backend
-from tests.judge.conftest import Court, Serve, controls
+from tests.judge.conftest import NIGHT, Court, Serve, controls
 from tests.judge.server import Act
 
+MAKE, LIST, RESULTS = ("POST", "/batches"), ("GET", "/batches"), ("GET", "/results")
 CONTROLLED = 85
 """So many cases have a control among them."""
 
@@ -166,3 +169,54 @@ def test_one_batch_that_is_refused_keeps_nobody_from_the_others(
     assert sum(case.decided_by == "judge" for case in here.cases()) == 3 + 2 * gone
     assert bool(judged.warnings) is not bool(gone), "it is told each night until it is given up"
     assert all(f"status {status}" in warning for warning in judged.warnings)
+
+
+@pytest.mark.parametrize("listed", [b"<html>busy</html>", b'{"data": 5}', b"[]"])
+def test_a_batch_without_a_name_is_looked_for_until_the_server_denies_it(
+    court: Serve, listed: bytes
+) -> None:
+    """The server has it, and what it says of it is no answer: it is not handed over twice."""
+    here = batched(court, lambda case, model: "missed-item")
+    here.server.odd = {MAKE: b"<html>thanks</html>"}
+    (warning,) = here.night().warnings
+    assert "no name of a batch" in warning
+    (made,) = here.server.batches.values()
+    made.created = NIGHT + timedelta(days=here.nights)
+    here.server.odd = {LIST: listed}
+    assert here.night().asked == 0, "it may be there"
+    here.server.odd = {}
+    assert here.night().agreed == 6
+    assert [len(made.entries) for made in here.server.batches.values()] == [6, 6]
+
+
+def test_a_batch_that_was_denied_is_handed_over_again(court: Serve) -> None:
+    here = batched(court, lambda case, model: "missed-item")
+    here.server.odd = {MAKE: b"{}"}
+    here.night()
+    here.server.batches.clear()
+    here.server.odd = {}
+    assert here.night().agreed == 6
+
+
+@pytest.mark.parametrize("results", [b"", b"<html>busy</html>", b'{"custom_id": 1}'])
+def test_results_that_are_none_are_fetched_another_night(court: Serve, results: bytes) -> None:
+    here = batched(court, lambda case, model: "missed-item")
+    here.server.ended = False
+    here.night()
+    here.server.ended = True
+    here.server.odd = {RESULTS: results}
+    judged = here.night()
+    assert (judged.asked, here.stored("SELECT count(*) FROM batched")) == (0, [(6,)])
+    assert "holds no results" in judged.warnings[0]
+    here.server.odd = {}
+    assert here.night().agreed == 6
+    assert len(here.server.batches) == 2, "none is paid twice"
+
+
+def test_a_server_that_trickles_for_ever_ends_the_night(court: Serve) -> None:
+    """In mid-answer: it may have the batch, so that it is looked for."""
+    here = batched(court, lambda case, model: "missed-item")
+    here.server.trickles = "/v1/messages/batches"
+    here.set(timeout_seconds=0.5)
+    assert "no answer in time" in here.night().warnings[0]
+    assert here.stored("SELECT count(*), max(remote) FROM batched") == [(6, "")]

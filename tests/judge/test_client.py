@@ -39,8 +39,15 @@ answer = {"type": "result", "subtype": "success", "is_error": False, "num_turns"
           "result": "prose", "structured_output": {"id": case["id"], "label": plan}}
 if plan == "prose":
     del answer["structured_output"]
-elif plan == "down":
+elif plan in ("down", "400", "429", "refusal"):
     answer |= {"is_error": True, "terminal_reason": "api_error"}
+    answer |= {"stop_reason": "refusal"} if plan == "refusal" else {"stop_reason": "stop_sequence"}
+    answer["api_error_status"] = int(plan) if plan.isdigit() else None
+    del answer["structured_output"]
+elif plan == "no-fit":
+    answer |= {"is_error": True, "subtype": "error_max_structured_output_retries",
+               "terminal_reason": "structured_output_retry_exhausted", "stop_reason": "tool_use"}
+    del answer["structured_output"], answer["result"]
 elif plan == "hang":
     if os.fork() == 0:
         time.sleep(60)
@@ -51,8 +58,9 @@ elif plan == "torn":
 elif plan == "foreign":
     answer["structured_output"]["label"] = "anything"
 print(json.dumps(answer))
-sys.exit(1 if plan == "down" else 0)
+sys.exit(1 if answer["is_error"] else 0)
 """
+"""What 2.1.332 prints and ends with (tried Dec 2026)."""
 
 
 class StandIn:
@@ -118,6 +126,38 @@ def test_only_structured_output_counts(
         assert time.monotonic() - begun < 20
         left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
         assert str(stand_in.folder) not in left.stdout, "the whole group is gone"
+
+
+ENDS: list[tuple[str, Silence, str, bool]] = [
+    ("refusal", Silence.REFUSED, "", False),
+    ("no-fit", Silence.FAILED, "", False),
+    ("400", Silence.FAILED, "claude -p ended with 1 (status 400)", False),
+    ("429", Silence.FAILED, "claude -p ended with 1 (status 429)", True),
+    ("down", Silence.FAILED, "claude -p ended with 1", True),
+]
+
+
+@pytest.mark.parametrize(("plan", "silence", "stop", "blameless"), ENDS, ids=[e[0] for e in ENDS])
+def test_what_code_1_stands_for(
+    stand_in: StandIn, tmp_path: Path, plan: str, silence: Silence, stop: str, blameless: bool
+) -> None:
+    """What a model says or refuses is about one question; it is paid, and ends no night."""
+    stand_in.says(plan)
+    (reply,) = ask(stand_in, tmp_path / "empty")
+    assert reply.answer is silence
+    assert (reply.stop, reply.blameless) == (stop, blameless)
+    assert (reply.tokens_in, reply.tokens_out) == (1000, 50)
+
+
+def test_nothing_is_started_after_the_end(stand_in: StandIn, tmp_path: Path) -> None:
+    stand_in.says("missed-item")
+    config = JudgeConfig(backend=Backend.CLIENT)
+    client = Client(config, tmp_path, {**os.environ, "PATH": stand_in.path})
+    client.close()
+    request = Request("a1", config.first, "Judge.", "[begin ab]\n{}\n[end ab]", {})
+    (group,) = client.ask([request], NoDesk())
+    assert group[0].answer is Silence.FAILED
+    assert stand_in.calls == []
 
 
 def test_a_limit_that_is_reached_ends_the_questions(stand_in: StandIn, tmp_path: Path) -> None:

@@ -2,18 +2,20 @@
 
 import json
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 from pipeline.cases.store import open_reader
 from pipeline.commands.writing import writing
+from pipeline.judge import draft as drafting
 from pipeline.judge import prompts
 from pipeline.judge.draft import PROMPT, asking, draft
 from pipeline.masking.masker import mask
 from tests.collect.homes import Done, answer, cases, command, put, run, talk
 from tests.judge.conftest import KEY, Court, Serve
-from tests.judge.server import FENCE
+from tests.judge.server import FENCE, Act
 from tests.judge.test_consent import ON, settings
 from tests.judge.test_fence import PAYLOADS, TAG
 from tests.propose.raised import raise_, told_twice
@@ -96,6 +98,41 @@ def test_without_a_key_the_template_and_a_word_about_it(here: Court) -> None:
     assert done.returncode == 0, done.stderr
     assert "holds no key" in done.stderr
     assert "+- Before you call a task done in loom" in done.stdout
+
+
+def stays_plain(here: Court, why: str) -> None:
+    """The template's sentence in little time, and one line why."""
+    begun = time.monotonic()
+    done = accept(here, "--yes")
+    assert time.monotonic() - begun < 15
+    assert "+- Before you call a task done in loom" in done.stdout
+    assert done.stderr.count("the judge gave no draft") == 1
+    assert why in done.stderr
+
+
+@pytest.mark.parametrize("act", [Act.S429, Act.S500, Act.HANG], ids=str)
+def test_a_person_waits_for_one_try(here: Court, act: Act, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However much time and however many tries the settings give a night."""
+    monkeypatch.setattr(drafting, "CALL_SECONDS", 1.0)
+    here.server.draft, here.server.plan = "", lambda case, model: act
+    settings(here, **ON, timeout_seconds=3600)
+    stays_plain(here, "no answer in time" if act is Act.HANG else f"status {act.value}")
+    assert here.server.calls() == 1
+
+
+def test_a_person_does_not_wait_for_a_server_that_trickles(
+    here: Court, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert drafting.PATIENCE_SECONDS <= 15
+    monkeypatch.setattr(drafting, "PATIENCE_SECONDS", 3.0)
+    here.server.trickles = "/v1/messages"
+    stays_plain(here, "no answer in time")
+
+
+def test_a_folder_that_cannot_be_used_costs_no_rule(here: Court, tmp_path: Path) -> None:
+    settings(here, **ON | {"backend": "claude-cli"})
+    here.config.judge_folder.symlink_to(tmp_path)
+    stays_plain(here, "is a link")
 
 
 def test_review_asks_only_when_it_is_told_to(here: Court) -> None:

@@ -1,13 +1,17 @@
 """`judge eval`: figures of each model and of the pair, and nothing sent that nobody agreed to."""
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 
-from tests.collect.homes import answer, command
+from pipeline.cases import store as stores
+from tests.collect.homes import answer, command, environment, run
 from tests.judge.conftest import KEY, Court, Serve, undecided
 from tests.judge.test_consent import settings
+from tests.judge.test_night import once
 
 LABELS = ("wrong", "wrong", "wrong", "missed", "none", "none", "other", "failure", "none", "wrong")
 FIRST = {"lantern": "wrong-result", "kite": "wrong-result", "harbour": "not-a-correction",
@@ -120,6 +124,31 @@ def test_a_table_for_people(here: Court) -> None:
     rows = [row.split("\t")[0] for row in done.stdout.splitlines()]
     assert rows[:3] == ["first (claude-haiku-5-5)", "second (claude-sonnet-5-5)", "pair"]
     assert "corrections that a night would hide: 0.20" in done.stdout
+
+
+def test_a_reader_who_stays_loses_no_answer(here: Court, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stored at the last try, when the questions are over."""
+    row = {"id": "x", "lang": "en", "text": undecided(0), "label": "wrong"}
+    path = here.config.home / "one.jsonl"
+    path.write_text(json.dumps(row))
+    run(here.config)
+    readers = once(here, 3.0)
+    monkeypatch.setattr(stores, "RETURN_WAIT_SECONDS", 1.6)
+    done = command(here.config, "judge", "eval", str(path), "--yes", MADE_UP_KEY=KEY)
+    readers[0].communicate()
+    assert "is held by" in done.stderr
+    assert here.stored("SELECT count(*) FROM answers") == [(here.server.calls(),)] == [(1,)]
+
+
+def test_messages_on_standard_input(here: Court) -> None:
+    row = {"id": "x", "lang": "en", "text": undecided(0), "label": "wrong"}
+    done = subprocess.run(
+        [sys.executable, "-m", "pipeline", "judge", "eval", "-", "--yes", "--json"],
+        env=environment(here.config, MADE_UP_KEY=KEY), input=json.dumps(row),
+        capture_output=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["rows"] == 1
 
 
 @pytest.mark.parametrize(

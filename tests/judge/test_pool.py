@@ -7,7 +7,7 @@ import pytest
 
 from pipeline.config import Model
 from pipeline.judge.labels import Silence
-from pipeline.judge.pool import answered
+from pipeline.judge.pool import answered, in_time
 from pipeline.judge.request import Reply, Request
 
 
@@ -46,7 +46,9 @@ def test_a_server_that_trickles_for_ever_ends_the_night() -> None:
     replies = [r for group in answered(requests(3, []), ask, 0.2) for r in group]
     never.set()
     assert {r.name for r in replies if not r.stop} == {"a0", "a2"}
-    assert replies[-1].stop == "no answer in time"
+    assert [(r.name, r.stop, r.blameless) for r in replies if r.stop] == [
+        ("a1", "no answer in time", False)
+    ], "it counts as a try: else every night would begin with it"
 
 
 def test_a_bug_in_a_thread_comes_out() -> None:
@@ -55,3 +57,12 @@ def test_a_bug_in_a_thread_comes_out() -> None:
 
     with pytest.raises(ZeroDivisionError):
         list(answered(requests(3, []), ask, 30.0))
+
+
+def test_one_piece_of_work_in_time_or_not() -> None:
+    never = Event()
+    assert in_time(lambda: "done", 30.0) == "done"
+    assert in_time(never.wait, 0.05) is None
+    never.set()
+    with pytest.raises(ZeroDivisionError):
+        in_time(lambda: str(1 // 0), 30.0)

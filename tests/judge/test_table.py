@@ -3,6 +3,7 @@
 import pytest
 
 from pipeline.cases.judging import Outcome
+from pipeline.commands.writing import writing
 from pipeline.judge.labels import Label, Said, Silence, is_control, outcome
 from tests.judge.conftest import Serve, controls
 from tests.judge.server import Act
@@ -115,3 +116,15 @@ def test_a_control_that_the_second_model_types_stays_open(court: Serve) -> None:
     assert open_ == chosen
     assert all(case.type == "other" for case in here.cases())
     assert here.server.calls("claude-sonnet") == len(chosen)
+
+
+def test_an_answer_that_this_version_does_not_know_is_asked_for_again(court: Serve) -> None:
+    """Another version's label, out of an export perhaps."""
+    here = court(lambda case, model: WRONG if "haiku" in model else Act.JUNK)
+    here.ask(1)
+    here.night()
+    with writing(here.config) as store:
+        store.con.execute("UPDATE answers SET label = 'of-tomorrow' WHERE label IS NOT NULL")
+    here.server.plan = lambda case, model: WRONG
+    assert here.night().agreed == 1
+    assert here.server.calls("claude-haiku") == 2

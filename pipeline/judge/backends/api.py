@@ -9,12 +9,13 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pipeline.config import JudgeConfig
 from pipeline.judge.labels import Silence
-from pipeline.judge.pool import answered
+from pipeline.judge.pool import TOO_LATE, answered
 from pipeline.judge.request import (
     MAX_TOKENS,
     RETRIES,
@@ -40,12 +41,36 @@ NOT_ITS_FAULT = frozenset({401, 403, 404})
 """Statuses that say something of the key or the address, not of the question."""
 
 
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What went wrong with a call, without any text of its answer."""
+
+    words: str
+    again: bool = False
+    """Another try may succeed."""
+    blameless: bool = False
+    """It says something of the key or the address, not of the question."""
+    wait_seconds: float = 0.0
+    """So long the server wants to be left alone; 0: it did not say."""
+    status: int = 0
+    """0: none came."""
+
+    @property
+    def refused(self) -> bool:
+        """The server said no: nothing was done. Without that, it may have been."""
+        return bool(self.status) and not self.again
+
+    @property
+    def gone(self) -> bool:
+        """What was asked for is not there. A key that is refused may be mended."""
+        return 400 <= self.status < 500 and self.status not in BUSY | {401, 403}
+
+
 class Api:
     """Asks a few questions at a time."""
 
-    share = 1.0
-
     def __init__(self, config: JudgeConfig, key: str, backoff_seconds: float = BACKOFF_SECONDS):
+        self.share = config.price_share
         self._config, self._key = config, key
         self._backoff_seconds = backoff_seconds
         self._closed = threading.Event()
@@ -78,7 +103,9 @@ class Api:
         calls = 0
         while True:
             calls += 1
-            answer = called(lambda: create(**parameters(request, self._config)))
+            answer = called(
+                lambda: create(**parameters(request, self._config)).http_response.content
+            )
             if isinstance(answer, bytes):
                 return message_reply(request.name, json_object(answer), calls)
             again = answer.again and calls <= request.retries
@@ -88,25 +115,9 @@ class Api:
                     stop=f"{self._config.base_url}: {answer.words}", blameless=answer.blameless,
                 )  # fmt: skip
 
-    def _pause(self, fault: "Fault", calls: int) -> float:
+    def _pause(self, fault: Fault, calls: int) -> float:
         wanted = fault.wait_seconds or self._backoff_seconds * 2 ** (calls - 1)
         return min(wanted, LONGEST_WAIT_SECONDS)
-
-
-class Fault:
-    """What went wrong with a call, without any text of its answer."""
-
-    def __init__(
-        self, words: str, again: bool, blameless: bool = False, wait_seconds: float = 0.0,
-        status: int = 0,
-    ) -> None:  # fmt: skip
-        self.words, self.again, self.blameless = words, again, blameless
-        self.wait_seconds, self.status = wait_seconds, status
-
-    @property
-    def gone(self) -> bool:
-        """What was asked for is not there. A key that is refused may be mended."""
-        return 400 <= self.status < 500 and self.status not in BUSY | {401, 403}
 
 
 def parameters(request: Request, config: JudgeConfig) -> dict[str, Any]:
@@ -123,14 +134,14 @@ def parameters(request: Request, config: JudgeConfig) -> dict[str, Any]:
     }
 
 
-def called(call: Callable[[], Any]) -> "bytes | Fault":
-    """The body of a raw response, or what went wrong."""
+def called(call: Callable[[], bytes]) -> bytes | Fault:
+    """The body that a call brings, or what went wrong."""
     import anthropic
 
     try:
-        content = call().http_response.content
+        return call()
     except anthropic.APITimeoutError:
-        return Fault("no answer in time", again=True)
+        return Fault(TOO_LATE, again=True)
     except anthropic.APIConnectionError:
         return Fault("cannot be reached", again=True)
     except anthropic.APIStatusError as error:
@@ -141,8 +152,7 @@ def called(call: Callable[[], Any]) -> "bytes | Fault":
         again = status in BUSY or status >= 500
         return Fault(words, again, status in NOT_ITS_FAULT or status < 400, wait, status)
     except Exception as error:  # the faults of the SDK, its parsers and sockets are many
-        return Fault(type(error).__name__, again=False)
-    return content if isinstance(content, bytes) else b""
+        return Fault(type(error).__name__)
 
 
 def _seconds(header: str | None) -> float:

@@ -1,12 +1,14 @@
 """The Batches API: half the price, answers within a day.
 
 A batch is announced in the store before it is handed over and named after, so that a killed night
-leaves nothing that is paid and lost. Results are read by custom_id, from the configured address.
+leaves nothing that is paid and lost: what the server does not deny may be there. Results are read
+by custom_id, from the configured address.
 """
 
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,6 +18,7 @@ from pipeline.clock import parse_instant
 from pipeline.config import JudgeConfig
 from pipeline.judge.backends.api import Fault, called, connect, parameters
 from pipeline.judge.labels import Silence
+from pipeline.judge.pool import TOO_LATE, in_time
 from pipeline.judge.request import Desk, Reply, Request, json_object, message_reply
 
 if TYPE_CHECKING:
@@ -30,8 +33,6 @@ _SKEW = timedelta(minutes=5)
 class Batch:
     """Hands over everything at once, waits a little, and leaves the rest to the next night."""
 
-    share = 0.5
-
     def __init__(
         self,
         config: JudgeConfig,
@@ -39,6 +40,7 @@ class Batch:
         patience_seconds: float = PATIENCE_SECONDS,
         poll_seconds: float = POLL_SECONDS,
     ) -> None:
+        self.share = config.price_share
         self._config, self._key = config, key
         self._patience_seconds = patience_seconds
         self._poll_seconds = poll_seconds
@@ -54,29 +56,16 @@ class Batch:
         if not chosen:
             return
         token = desk.announce(chosen)
-        batches = self.client.messages.batches.with_raw_response
-        entries: list[Any] = [
-            {"custom_id": r.name, "params": parameters(r, self._config)} for r in chosen
-        ]
-        made = called(lambda: batches.create(requests=entries))
-        remote = _id(json_object(made)) if isinstance(made, bytes) else None
-        if remote is None:
-            fault = made if isinstance(made, Fault) else Fault("no batch was made", again=False)
-            if not fault.again:  # else it may be there: the next night looks for it
+        remote = self._made(chosen)
+        if isinstance(remote, Fault):
+            if remote.refused:  # else the next night looks for it
                 desk.dropped(token)
-            yield [self._stop(fault)]
+            yield [self._stop(remote)]
             return
         desk.named(token, remote)
-        deadline = time.monotonic() + self._patience_seconds
-        names = [r.name for r in chosen]
-        while True:
-            replies = self._ended(token, remote, names)
-            if replies:
-                yield [self._stop(replies)] if isinstance(replies, Fault) else replies
-                return
-            if time.monotonic() >= deadline:
-                return
-            time.sleep(self._poll_seconds)
+        replies = self._awaited(token, remote, [request.name for request in chosen])
+        if replies:
+            yield [self._stop(replies)] if isinstance(replies, Fault) else replies
 
     def earlier(self, desk: Desk) -> Iterator[list[Reply]]:
         """What earlier nights handed over, as far as it has ended. One batch that the server does
@@ -97,21 +86,46 @@ class Batch:
         if "client" in self.__dict__:
             self.client.close()
 
-    def _ended(self, token: str, remote: str, names: list[str]) -> list[Reply] | Fault:
+    def _called(self, call: Callable[[], bytes]) -> bytes | Fault:
+        """As `called`, in the time that one call may take, however the server spends it."""
+        found = in_time(lambda: called(call), self._config.timeout_seconds)
+        return Fault(TOO_LATE, again=True) if found is None else found
+
+    def _made(self, chosen: Sequence[Request]) -> str | Fault:
+        """The server's name for a new batch."""
+        batches = self.client.messages.batches.with_raw_response
+        entries: list[Any] = [
+            {"custom_id": r.name, "params": parameters(r, self._config)} for r in chosen
+        ]
+        made = self._called(lambda: batches.create(requests=entries).http_response.content)
+        if isinstance(made, Fault):
+            return made
+        return _id(json_object(made)) or Fault("no name of a batch came back")
+
+    def _awaited(self, token: str, remote: str, names: Sequence[str]) -> list[Reply] | Fault:
+        """As `_ended`, after a little patience."""
+        deadline = time.monotonic() + self._patience_seconds
+        while not (replies := self._ended(token, remote, names)) and time.monotonic() < deadline:
+            time.sleep(self._poll_seconds)
+        return replies
+
+    def _ended(self, token: str, remote: str, names: Sequence[str]) -> list[Reply] | Fault:
         """One reply a name when the batch has ended or is gone, else none."""
         found = self._fetched(remote)
         if isinstance(found, Fault) and found.gone:
             lost = [Reply(name, Silence.FAILED, 0, batch=token, blameless=True) for name in names]
             return [self._warning(found), *lost]
-        if isinstance(found, Fault):
-            return found
-        results = _results(found) if found is not None else None
-        return [_reply(n, results.get(n), token) for n in names] if results is not None else []
+        if found is None or isinstance(found, Fault):
+            return found or []
+        results = _results(found)
+        if not results:  # they are paid, and will be there another night
+            return Fault("what came holds no results", status=200)
+        return [_reply(name, results.get(name), token) for name in names]
 
     def _fetched(self, remote: str) -> bytes | Fault | None:
         """Results; None while the server is at it."""
         batches = self.client.messages.batches.with_raw_response
-        state = called(lambda: batches.retrieve(remote))
+        state = self._called(lambda: batches.retrieve(remote).http_response.content)
         if isinstance(state, Fault):
             return state
         if (json_object(state) or {}).get("processing_status") != "ended":
@@ -119,17 +133,18 @@ class Batch:
         import httpx2
 
         path = f"/v1/messages/batches/{remote}/results"
-        return called(lambda: _Raw(self.client.get(path, cast_to=httpx2.Response)))
+        return self._called(lambda: self.client.get(path, cast_to=httpx2.Response).content)
 
     def _found(self, batch: Pending, desk: Desk) -> str | None:
         """The server's name for a batch that we were killed over: the one made just then, with so
-        many questions. None when it never came there."""
+        many questions. None when it never came there, or nobody can tell."""
         known = {other.remote for other in desk.pending()}
         batches = self.client.messages.batches.with_raw_response
-        listed = called(lambda: batches.list(limit=100))
-        if isinstance(listed, Fault):
+        listed = self._called(lambda: batches.list(limit=100).http_response.content)
+        rows = (json_object(listed) or {}).get("data") if isinstance(listed, bytes) else None
+        if not isinstance(rows, list):
             return None
-        for row in (json_object(listed) or {}).get("data") or []:
+        for row in rows:
             remote = _id(row)
             if remote and remote not in known and _fits(row, batch.at, len(batch.entries)):
                 desk.named(batch.token, remote)
@@ -146,13 +161,6 @@ class Batch:
         then = "its questions are asked anew" if fault.gone else "it is asked for again next night"
         words = f"{self._config.base_url} does not give out a batch: {fault.words}; {then}"
         return Reply("", Silence.FAILED, 0, warning=words, blameless=True)
-
-
-class _Raw:
-    """A plain response in the form of a raw one."""
-
-    def __init__(self, response: Any) -> None:
-        self.http_response = response
 
 
 def _id(batch: object) -> str | None:
@@ -185,5 +193,4 @@ def _reply(name: str, result: object, token: str) -> Reply:
     """Errored, expired, cancelled and missing entries are failures."""
     succeeded = isinstance(result, dict) and result.get("type") == "succeeded"
     message = result.get("message") if isinstance(result, dict) and succeeded else None
-    reply = message_reply(name, message)
-    return Reply(name, reply.answer, reply.calls, reply.tokens_in, reply.tokens_out, batch=token)
+    return replace(message_reply(name, message), batch=token)

@@ -3,7 +3,8 @@
 No tools, no settings, no hooks, no memory, nothing kept; an empty folder that the miner never
 reads; an environment without keys, since a key would be billed in place of the subscription. The
 case goes in on standard input. Only `structured_output` is an answer: a limit that is reached comes
-as prose with code 0.
+as prose with code 0. Code 1 comes with what the API refuses or does not answer, a missing login,
+but also with a refusal of the model and with answers that do not fit the schema.
 """
 
 import contextlib
@@ -14,8 +15,8 @@ import signal
 import subprocess
 import threading
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pipeline.config import JudgeConfig
 from pipeline.judge.labels import Silence
@@ -37,20 +38,24 @@ BOUNDS = {
 THREADS = 2
 SLACK_SECONDS = 10.0
 ENOUGH_FAILURES = 3
-"""So many in a row are no accident: a limit is reached, or nobody is logged in."""
+"""So many in a row are no accident: a limit is reached, perhaps."""
+NO_FIT = "error_max_structured_output_retries"
+"""How the program calls it when no answer of the model fits the schema."""
+BAD_REQUEST = 400
+"""The one status that says something of the question."""
 
 
 class Client:
     """Starts the program once for each question."""
 
-    share = 1.0
-
     def __init__(self, config: JudgeConfig, folder: Path, environ: Mapping[str, str]) -> None:
+        self.share = config.price_share
         self._config = config
         self._folder = folder
         self._environ = washed(environ, config)
         self._program = shutil.which(PROGRAM, path=environ.get("PATH"))
         self._running: set[subprocess.Popen[bytes]] = set()
+        self._closed = False
         self._failures = 0
         self._lock = threading.Lock()
 
@@ -63,8 +68,9 @@ class Client:
         return iter(())
 
     def close(self) -> None:
-        """Ends what still runs, with all that it started."""
+        """Ends what still runs, with all that it started. Nothing more is started."""
         with self._lock:
+            self._closed = True
             for process in self._running:
                 _kill(process)
 
@@ -75,31 +81,20 @@ class Client:
         code, output = self._run([self._program, *arguments(request)], request.user)
         reply = read(request.name, code, output)
         with self._lock:
-            failed = reply.answer is Silence.FAILED
-            self._failures = self._failures + 1 if failed else 0
-            enough = code not in (0, None) or self._failures >= ENOUGH_FAILURES
-        if not (failed and enough):
-            return reply
-        why = f"{PROGRAM} -p ended with {code}" if code else f"{PROGRAM} -p gave no answers"
-        return Reply(request.name, reply.answer, reply.calls, reply.tokens_in, reply.tokens_out,
-                     stop=why, blameless=bool(code))  # fmt: skip
+            self._failures = self._failures + 1 if reply.answer is Silence.FAILED else 0
+            enough = self._failures >= ENOUGH_FAILURES
+        if enough and not reply.stop:
+            return replace(reply, stop=f"{PROGRAM} -p gave no answers")
+        return reply
 
     def _run(self, command: list[str], text: str) -> tuple[int | None, bytes]:
-        """Code and output; None when the time was over."""
+        """Code and output; no code when the time was over, or nothing is to be started."""
         try:
-            process = subprocess.Popen(
-                command,
-                cwd=self._folder,
-                env=self._environ,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-            )
+            process = self._started(command)
         except OSError as error:
             return error.errno or 1, b""
-        with self._lock:
-            self._running.add(process)
+        if process is None:
+            return None, b""
         try:
             output, _ = process.communicate(text.encode(), self._config.timeout_seconds)
             return process.returncode, output
@@ -109,6 +104,23 @@ class Client:
             _kill(process)
             with self._lock:
                 self._running.discard(process)
+
+    def _started(self, command: list[str]) -> "subprocess.Popen[bytes] | None":
+        """None after `close`, which must know of all that it has to end. Raises OSError."""
+        with self._lock:
+            if self._closed:
+                return None
+            process = subprocess.Popen(
+                command,
+                cwd=self._folder,
+                env=self._environ,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+            self._running.add(process)
+            return process
 
 
 def arguments(request: Request) -> list[str]:
@@ -132,15 +144,20 @@ def washed(environ: Mapping[str, str], config: JudgeConfig) -> dict[str, str]:
 
 
 def read(name: str, code: int | None, output: bytes) -> Reply:
-    """What it printed: tokens count whatever else it says."""
-    result: dict[str, Any] = json_object(output) or {}
-    counted = message_reply(name, {"usage": result.get("usage")})
+    """What it printed: tokens count whatever else it says. Where it ended over anything but the
+    model's answer, nothing more is to be asked."""
+    result = json_object(output) or {}
+    said = message_reply(name, {part: result.get(part) for part in ("usage", "stop_reason")})
     answer = result.get("structured_output")
-    good = code == 0 and result.get("is_error") is False and isinstance(answer, dict)
-    return Reply(
-        name, answer if good and isinstance(answer, dict) else Silence.FAILED,
-        1, counted.tokens_in, counted.tokens_out,
-    )  # fmt: skip
+    if code == 0 and result.get("is_error") is False and isinstance(answer, dict):
+        return replace(said, answer=answer)
+    if not code or said.answer is Silence.REFUSED or result.get("subtype") == NO_FIT:
+        return said
+    status = result.get("api_error_status")
+    told = f" (status {status})" if isinstance(status, int) else ""
+    return replace(
+        said, stop=f"{PROGRAM} -p ended with {code}{told}", blameless=status != BAD_REQUEST
+    )
 
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:
