@@ -34,21 +34,26 @@ def test_first_prompt_shows_and_later_ones_do_not(world: World) -> None:
     assert world.shown(session_id="another") == text
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        "<task-notification>\n<task-id>a</task-id></task-notification>",
-        "  <teammate-message from=x>do it</teammate-message>",
-        "<command-name>/model</command-name>",
-        "Another Claude session sent a message: hello",
-        "<scheduled-task>check</scheduled-task>",
-        "Stop hook feedback:\nno",
-    ],
-)
-def test_prompts_that_nobody_typed_leave_the_showing_free(world: World, prompt: str) -> None:
+IN_A_TYPED_PROMPT = {"<ide_opened_file>", "<ide_selection>"}
+"""Stand before what a person typed."""
+BEGINNINGS = {
+    *markers.COMMAND_TAGS, *markers.CLIENT_BEGINNINGS, *markers.INJECTED_TAGS, "<bash-input>"
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("begun", sorted(BEGINNINGS - IN_A_TYPED_PROMPT))
+def test_prompts_that_nobody_typed_leave_the_showing_free(world: World, begun: str) -> None:
+    """The hook knows every beginning that the miner knows."""
     world.render(item())
-    assert world.shown(prompt=prompt) == ""
+    assert world.shown(prompt=f"{begun} and more") == ""
+    assert world.shown(prompt=f" \n{begun}") == ""
     assert world.shown() != ""
+
+
+@pytest.mark.parametrize("begun", sorted(IN_A_TYPED_PROMPT))
+def test_what_an_editor_puts_before_a_prompt_does_not_hide_it(world: World, begun: str) -> None:
+    world.render(item())
+    assert world.shown(prompt=f"{begun}x{begun.replace('<', '</')} go on") != ""
 
 
 @pytest.mark.parametrize("begun", ["C:\\Users\\me ", "\n\n", "한 \x01 ", "\\" * 150, "\\u12 "])
