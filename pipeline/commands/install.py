@@ -9,7 +9,7 @@ from typing import Any
 from pipeline import config
 from pipeline.commands import asking
 from pipeline.commands.context import Context
-from pipeline.errors import UsageError
+from pipeline.errors import ConfigError, UsageError
 from pipeline.install import line, probe, schedule, settings, wiring
 from pipeline.install.change import Change
 from pipeline.install.night import Night
@@ -28,7 +28,7 @@ def install(context: Context, args: Namespace) -> int:
         warnings += probe.faults(*paths)
         warnings += wiring.notes(context.config.claude_dirs, _here(), args.project, stays=True)
     known = schedule.schedulers(local_cases)
-    chosen = schedule.choose(known) if _with_schedule(args) else None
+    chosen, missing = _chosen(known, args)
     if chosen:
         changes += schedule.installation(known, chosen, _night(context, args))
     done = _carry_out(context, changes, warnings)
@@ -37,7 +37,26 @@ def install(context: Context, args: Namespace) -> int:
         context.screen.line(f"next night: {next_run}")
     _document(context, changes, warnings, done, {"next_run": next_run})
     _advise(context, chosen)
+    if missing:
+        raise missing
     return 0
+
+
+def _chosen(
+    known: tuple[schedule.Scheduler, ...], args: Namespace
+) -> tuple[schedule.Scheduler | None, ConfigError | None]:
+    """The scheduler to use; without any the hook is set up all the same, and the fault said last.
+
+    Raises ConfigError when the schedule is all that was asked for.
+    """
+    if not _with_schedule(args):
+        return None, None
+    try:
+        return schedule.choose(known), None
+    except ConfigError as error:
+        if args.part == "schedule":
+            raise
+        return None, error
 
 
 def uninstall(context: Context, args: Namespace) -> int:

@@ -329,9 +329,9 @@ def test_an_old_line_is_replaced(run: Run, settings: Path) -> None:
     assert "-" in done.out
     found = json.loads(settings.read_bytes())["hooks"]
     assert "Stop" not in found
-    assert [g["hooks"][0]["command"][:5] for g in found["UserPromptSubmit"]] == [
-        "echo ",
-        "{ o=$",
+    assert [g["hooks"][0]["command"].split()[0] for g in found["UserPromptSubmit"]] == [
+        "echo",
+        "trap",
     ]
     assert b"/old/" not in settings.read_bytes()
 

@@ -16,7 +16,7 @@ import pytest
 
 from pipeline.install import launchd, systemd
 from pipeline.resources import folder
-from tests.install.calls import Run, program
+from tests.install.calls import Run, ours, program
 
 CRONTAB = """
 import os, sys
@@ -369,8 +369,19 @@ def test_without_any_scheduler(run: Run, programs: Path, settings: Path) -> None
     done = run("install", "schedule", "--yes")
     assert done.code == 3
     assert "no scheduler" in done.err
-    assert "install hook" in run("install", "--yes").err
     assert not settings.exists()
+
+
+def test_the_hook_is_set_up_where_there_is_no_scheduler(
+    run: Run, programs: Path, settings: Path
+) -> None:
+    dry = run("install", "--dry-run")
+    assert (dry.code, settings.exists()) == (3, False)
+    assert "UserPromptSubmit" in dry.out
+    done = run("install", "--yes")
+    assert done.code == 3
+    assert "no scheduler" in done.err
+    assert ours(settings.read_bytes())
 
 
 def test_all_is_both(run: Run, crontab: Path, settings: Path) -> None:
