@@ -33,6 +33,8 @@ class Asking:
     """Names of the questions that were handed over or answered in this run."""
     stop: str = ""
     """Why nothing more is asked."""
+    alive: bool = False
+    """A model or the API has answered in this run, well or badly."""
     warnings: list[str] = field(default_factory=list)
     _known: dict[str, Entry] = field(default_factory=dict)
     """Questions by name."""
@@ -95,6 +97,7 @@ class Asking:
             mine = [reply for reply in replies if reply.name in self._known]
             for reply in mine:
                 key, label = self._known[reply.name].key, heard(reply)
+                self.alive |= not reply.unheard
                 if label is not Silence.FAILED:
                     found[key] = label
                 elif not reply.blameless:

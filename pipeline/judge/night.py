@@ -78,8 +78,10 @@ class Doubt:
             return [self.first, *second]
         return second if self.wants_second(heard) else []
 
-    def verdict(self, heard: Mapping[str, Said], basis: str) -> Verdict | None:
-        """None while an answer is still to come."""
+    def verdict(self, heard: Mapping[str, Said], basis: str, alive: bool) -> Verdict | None:
+        """None while an answer is still to come. A server that is not there says nothing of any
+        case: then no try is used up.
+        """
         first, case = heard.get(self.first.key), self.waiting.case.id
         if first is None:
             return None
@@ -87,7 +89,7 @@ class Doubt:
         if found is None:
             return None
         kind = first.type if found is Outcome.DECIDED and isinstance(first, Label) else None
-        tries = self.waiting.tries + (found is Outcome.FAILED)
+        tries = self.waiting.tries + (found is Outcome.FAILED and alive)
         by = f"{self.first.model.id} + {self.second.model.id}"
         return Verdict(case, found, kind, self.waiting.words, basis, tries, by)
 
@@ -108,7 +110,7 @@ def judge(
         heard = hear(asking, doubts)
     finally:
         asking.end()
-    verdicts = [found for doubt in doubts if (found := doubt.verdict(heard, rules))]
+    verdicts = [f for doubt in doubts if (f := doubt.verdict(heard, rules, asking.alive))]
     judging.settle(writer.store, verdicts, now)
     agreed = sum(verdict.outcome is Outcome.DECIDED for verdict in verdicts)
     asked = sum(bool({d.first.name, d.second.name} & asking.asked) for d in doubts)

@@ -59,6 +59,8 @@ class Reply:
     """What else somebody should know, in as few words."""
     blameless: bool = False
     """The failure had nothing to do with this question: it counts as not asked."""
+    unheard: bool = False
+    """No model answered, nor did the API: nobody was there, or something that is neither."""
 
 
 class Desk(Protocol):
@@ -115,7 +117,7 @@ class Backend(Protocol):
 def message_reply(name: str, message: object, calls: int = 1) -> Reply:
     """Reads a message of the Messages API, already decoded, as it comes from any server."""
     if not isinstance(message, dict):
-        return Reply(name, Silence.FAILED, calls)
+        return Reply(name, Silence.FAILED, calls, unheard=True)
     usage = message.get("usage")
     tokens = (_count(usage, *_TOKENS_IN), _count(usage, "output_tokens"))
     reason = message.get("stop_reason")

@@ -4,6 +4,7 @@ Every row is measured in this one run, side by side, on logs that `logs.py` make
 """
 
 import argparse
+import compileall
 import json
 import os
 import resource
@@ -16,6 +17,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pipeline
 from pipeline.cases import write
 from pipeline.cases.rows import Correction, FileRow, MinedFile, RepoRow, TurnRow
 from pipeline.cases.store import open_writer
@@ -281,6 +283,7 @@ def main() -> int:
     if unknown := set(given.parts) - set(names):
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    compileall.compile_dir(Path(pipeline.__file__).parent, quiet=2)  # as pip leaves it
     table = Table()
     print(f"{'what':<64}{'figure':>8}  {'goal':<10}")
     with tempfile.TemporaryDirectory(prefix="twice-told-bench-") as folder:

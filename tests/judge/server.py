@@ -108,6 +108,10 @@ class Server:
         """Bodies in place of answers, by method and end of the path."""
         self.trickles = ""
         """Paths that begin so are answered with a byte now and then, for half a minute."""
+        self.floods = False
+        """Every answer goes on as fast as it can."""
+        self.flooded = 0
+        """Bytes of such answers that somebody took."""
         self.elsewhere: list[str] = []
         """Paths that were asked for and are none of the two APIs."""
         self.price: Mapping[str, tuple[float, float]] = {}
@@ -296,6 +300,8 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
                          if method == self.command and path.endswith(end)), None)  # fmt: skip
             if body is not None:
                 self._reply(200, body)
+            elif server.floods:
+                self._flood()
             elif server.trickles and path.startswith(server.trickles):
                 self._trickle()
             else:
@@ -309,6 +315,17 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
                 self.end_headers()
                 for data in server.trickle():
                     self.wfile.write(data)
+            except OSError:
+                pass
+            self.close_connection = True
+
+        def _flood(self) -> None:
+            try:
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.end_headers()
+                while server.flooded < 1 << 30:
+                    server.flooded += self.wfile.write(b" " * (1 << 16))
             except OSError:
                 pass
             self.close_connection = True

@@ -59,7 +59,8 @@ def test_a_row_of_the_table(
         assert here.server.calls() == before, "not twice in a night"
         here.night()
         asked.append(here.server.calls() > before)
-    assert asked == [again, again, False], "three nights at most"
+    down = first == Act.CLOSE
+    assert asked == [again, again, down], "three nights at most, but when nobody is there at all"
     here.set(first=here.config.judge.first, second=here.config.judge.first)
     before = here.server.calls()
     here.night()
@@ -97,6 +98,31 @@ CONTROLS: list[tuple[str, Said, Said | None, Outcome | None]] = [
 )
 def test_the_control_sample(first: Said, second: Said | None, expected: Outcome | None) -> None:
     assert outcome(first, second, control=True) is expected
+
+
+@pytest.mark.parametrize("act", [Act.CLOSE, Act.NOT_JSON], ids=str)
+def test_a_server_that_is_none_uses_up_no_case(court: Serve, act: Act) -> None:
+    """A portal, or nobody: however many nights that lasts, then every case is asked about."""
+    here = court(lambda case, model: act)
+    here.ask(12)
+    for _ in range(5):
+        before = here.server.calls()
+        judged = here.night()
+        assert any("the judge stopped" in warning for warning in judged.warnings)
+        assert here.server.calls() - before <= 6 * 3, "it gave up soon"
+    here.server.plan = lambda case, model: WRONG
+    assert here.night().agreed == 12
+
+
+def test_an_answer_without_end_costs_little(court: Serve) -> None:
+    here = court(lambda case, model: WRONG)
+    here.ask(2)
+    here.server.floods = True
+    (warning,) = here.night().warnings
+    assert "no end" in warning
+    assert here.server.flooded < 64 << 20
+    here.server.floods = False
+    assert here.night().agreed == 2
 
 
 def test_one_case_in_twenty_is_a_control() -> None:

@@ -9,11 +9,12 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pipeline.config import JudgeConfig
+from pipeline.judge.backends.bounded import TooLong, bound
 from pipeline.judge.labels import Silence
 from pipeline.judge.pool import TOO_LATE, answered
 from pipeline.judge.request import (
@@ -37,6 +38,7 @@ BACKOFF_SECONDS = 1.0
 LONGEST_WAIT_SECONDS = 30.0
 SLACK_SECONDS = 10.0
 BUSY = frozenset({408, 409, 429})
+ENOUGH_STRANGE = 3
 NOT_ITS_FAULT = frozenset({401, 403, 404})
 """Statuses that say something of the key or the address, not of the question."""
 
@@ -50,6 +52,8 @@ class Fault:
     """Another try may succeed."""
     blameless: bool = False
     """It says something of the key or the address, not of the question."""
+    unheard: bool = False
+    """Nobody answered, or not as the API would."""
     wait_seconds: float = 0.0
     """So long the server wants to be left alone; 0: it did not say."""
     status: int = 0
@@ -73,6 +77,8 @@ class Api:
         self.share = config.price_share
         self._config, self._key = config, key
         self._backoff_seconds = backoff_seconds
+        self._strange = 0
+        """Answers in a row that were no messages."""
         self._closed = threading.Event()
         self._lock = threading.Lock()
 
@@ -107,13 +113,25 @@ class Api:
                 lambda: create(**parameters(request, self._config)).http_response.content
             )
             if isinstance(answer, bytes):
-                return message_reply(request.name, json_object(answer), calls)
+                return self._read(request.name, answer, calls)
             again = answer.again and calls <= request.retries
             if not again or self._closed.wait(self._pause(answer, calls)):
                 return Reply(
                     request.name, Silence.FAILED, calls,
                     stop=f"{self._config.base_url}: {answer.words}", blameless=answer.blameless,
+                    unheard=answer.unheard,
                 )  # fmt: skip
+
+    def _read(self, name: str, answer: bytes, calls: int) -> Reply:
+        """A portal before the network answers everything, and never as a model would."""
+        message = json_object(answer)
+        said = message_reply(name, message if message and "content" in message else None, calls)
+        with self._lock:
+            self._strange = self._strange + 1 if said.unheard else 0
+            enough = self._strange >= ENOUGH_STRANGE
+        if not enough:
+            return said
+        return replace(said, stop=f"{self._config.base_url}: what comes are no messages")
 
     def _pause(self, fault: Fault, calls: int) -> float:
         wanted = fault.wait_seconds or self._backoff_seconds * 2 ** (calls - 1)
@@ -142,15 +160,18 @@ def called(call: Callable[[], bytes]) -> bytes | Fault:
         return call()
     except anthropic.APITimeoutError:
         return Fault(TOO_LATE, again=True)
-    except anthropic.APIConnectionError:
-        return Fault("cannot be reached", again=True)
+    except anthropic.APIConnectionError as error:
+        if isinstance(error.__cause__, TooLong):
+            return Fault("the answer has no end", unheard=True)
+        return Fault("cannot be reached", again=True, unheard=True)
     except anthropic.APIStatusError as error:
         status = error.status_code
         told = f"{kind_of_error(error.type)}, request {request_id(error.request_id)}"
         words = f"status {status} ({told})"
         wait = _seconds(error.response.headers.get("retry-after"))
         again = status in BUSY or status >= 500
-        return Fault(words, again, status in NOT_ITS_FAULT or status < 400, wait, status)
+        blameless = status in NOT_ITS_FAULT or status < 400
+        return Fault(words, again, blameless, wait_seconds=wait, status=status)
     except Exception as error:  # the faults of the SDK, its parsers and sockets are many
         return Fault(type(error).__name__)
 
@@ -176,7 +197,11 @@ def connect(config: JudgeConfig, key: str) -> "anthropic.Anthropic":
             timeout=config.timeout_seconds,
             max_retries=0,
             default_headers=headers,
-            http_client=anthropic.DefaultHttpxClient(follow_redirects=False),
+            http_client=anthropic.DefaultHttpxClient(
+                follow_redirects=False,
+                headers={"accept-encoding": "identity"},  # what is counted is what is kept
+                event_hooks={"response": [bound]},
+            ),
         )
 
 

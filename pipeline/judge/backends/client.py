@@ -148,9 +148,10 @@ def read(name: str, code: int | None, output: bytes) -> Reply:
     model's answer, nothing more is to be asked."""
     result = json_object(output) or {}
     said = message_reply(name, {part: result.get(part) for part in ("usage", "stop_reason")})
+    said = replace(said, unheard=said.answer is Silence.FAILED and not said.tokens_out)
     answer = result.get("structured_output")
     if code == 0 and result.get("is_error") is False and isinstance(answer, dict):
-        return replace(said, answer=answer)
+        return replace(said, answer=answer, unheard=False)
     if not code or said.answer is Silence.REFUSED or result.get("subtype") == NO_FIT:
         return said
     status = result.get("api_error_status")
