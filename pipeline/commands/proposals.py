@@ -2,7 +2,6 @@
 
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from pipeline.cases.store import open_reader
 from pipeline.commands.context import Context
@@ -29,31 +28,12 @@ def run(context: Context, args: Namespace) -> int:
         context.screen.warn(fault)
     shown = [e for e in found if args.all or e.proposal.state not in CLOSED]
     if context.json:
-        context.screen.document([as_json(entry) for entry in shown])
+        context.screen.document([entry.as_json() for entry in shown])
         return 0
     if not shown:
         context.screen.talk(_nothing(found))
     _table(context.screen, shown, standing)
     return 0
-
-
-def as_json(entry: Entry) -> dict[str, Any]:
-    """The shape that scripts rely on."""
-    proposal, effect, at = entry.proposal, entry.effect, entry.accepted_at
-    return {
-        "number": proposal.number,
-        "repo": proposal.repo,
-        "type": proposal.type.value,
-        "state": proposal.state.value,
-        "sessions": proposal.counts.sessions,
-        "days": proposal.counts.days,
-        "cases": proposal.counts.cases,
-        "first": proposal.counts.first.isoformat(),
-        "last": proposal.counts.last.isoformat(),
-        "accepted_at": at.isoformat(timespec="seconds").replace("+00:00", "Z") if at else None,
-        "recurrences": effect.recurrences if effect else None,
-        "verdict": effect.verdict.value if effect else None,
-    }
 
 
 def in_words(effect: Effect) -> str:

@@ -6,7 +6,6 @@ from dataclasses import asdict
 
 from pipeline.cases import read
 from pipeline.cases.store import open_reader
-from pipeline.commands.behind import cases_behind
 from pipeline.commands.cases import as_json
 from pipeline.commands.context import Context
 from pipeline.errors import UsageError
@@ -28,6 +27,8 @@ def run(context: Context, args: Namespace) -> int:
     # Read first, then print: a pager would hold the store as long as somebody reads
     with open_reader(context.config.local_cases) as store:
         if number is not None:
+            from pipeline.commands.behind import cases_behind  # a third of the start, rarely needed
+
             cases = cases_behind(context, store, number, args.all)
         elif store and args.bundle is None:
             bundles = read.bundles(store, wanted.hidden)

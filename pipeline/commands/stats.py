@@ -8,7 +8,6 @@ from typing import Any
 from pipeline.cases import stats
 from pipeline.cases.store import Store, open_reader
 from pipeline.commands.context import Context
-from pipeline.commands.proposals import as_json
 from pipeline.commands.show import NO_CASES
 from pipeline.config import Config
 from pipeline.errors import LedgerError
@@ -84,7 +83,7 @@ def _proposals(config: Config, store: Store | None) -> dict[str, Any]:
     states = Counter(entry.proposal.state for entry in found)
     return {
         "proposals": {"all": len(found)} | {state.value: states[state] for state in State},
-        "effects": [as_json(entry) for entry in found if entry.effect],
+        "effects": [entry.as_json() for entry in found if entry.effect],
     }
 
 

@@ -14,7 +14,7 @@ from pipeline.judge.backends.client import PROGRAM
 
 def ready(scene: Scene) -> Finding:
     """Switched on, it needs a backend with a key or a program, and models that stay."""
-    judge, file = scene.config.judge, scene.config.home / "config.toml"
+    judge, file = scene.config.judge, scene.config.file
     if not judge.enabled:
         return ok("off; nothing leaves the machine unless a run is given --llm")
     if judge.backend is None:

@@ -29,7 +29,7 @@ def found(scene: Scene) -> Finding:
         return red(
             f"none in {places}, but in {others[0]}",
             f"twice-told nightly --claude-dir {quoted(others[0])}"
-            f"  # for good: claude_dirs in {config.home / 'config.toml'}",
+            f"  # for good: claude_dirs in {config.file}",
         )
     return red(f"none in {places}", "twice-told doctor --claude-dir DIR  # where Claude Code's are")
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from pipeline.cases.store import Store
 from pipeline.config import Config
@@ -29,6 +30,24 @@ class Entry:
     def accepted_at(self) -> datetime | None:
         """None unless it is accepted now."""
         return self.proposal.decided_at if self.proposal.state is State.ACCEPTED else None
+
+    def as_json(self) -> dict[str, Any]:
+        """The shape that scripts rely on."""
+        proposal, effect, at = self.proposal, self.effect, self.accepted_at
+        return {
+            "number": proposal.number,
+            "repo": proposal.repo,
+            "type": proposal.type.value,
+            "state": proposal.state.value,
+            "sessions": proposal.counts.sessions,
+            "days": proposal.counts.days,
+            "cases": proposal.counts.cases,
+            "first": proposal.counts.first.isoformat(),
+            "last": proposal.counts.last.isoformat(),
+            "accepted_at": at.isoformat(timespec="seconds").replace("+00:00", "Z") if at else None,
+            "recurrences": effect.recurrences if effect else None,
+            "verdict": effect.verdict.value if effect else None,
+        }
 
 
 def entries(config: Config, store: Store | None) -> list[Entry]:
