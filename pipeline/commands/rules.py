@@ -9,6 +9,7 @@ from pipeline.classify import check, evaluate, labelled, packs, tally
 from pipeline.classify.evaluate import By, Judged, Score
 from pipeline.commands.context import Context
 from pipeline.commands.ratios import ratio_json, ratio_text
+from pipeline.commands.stdin import file_or_stdin
 from pipeline.errors import UsageError
 from pipeline.masking import samples
 
@@ -84,7 +85,7 @@ def _check(context: Context) -> int:
 
 def _evaluate(context: Context, args: Namespace) -> int:
     rows = labelled.choose(
-        labelled.read(Path(args.file)),
+        labelled.read(file_or_stdin(args.file)),
         only=_codes(args.lang),
         skipped=_codes(args.skip_lang),
         leave_out=args.leave_out,
