@@ -47,6 +47,11 @@ def test_one_correction_shows_in_its_repository_and_in_no_other(
     printed = json.loads(command(config, "inject", "--cwd", str(here), "--json").stdout)
     assert printed["text"] == text
     assert [set(item) for item in printed["items"]] == [{"id", "day", "type", "source", "text"}]
+    assert printed["repo"] == "here"
+    (shown,) = printed["items"]
+    why = command(config, "inject", "--cwd", str(here)).stderr
+    assert f"{shown['id']}: human, by rule (en.missed-item." in why
+    assert ", names its object, until " in why
 
 
 def test_inject_says_what_the_agent_is_shown_meanwhile(
