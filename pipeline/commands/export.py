@@ -50,16 +50,18 @@ def restore(context: Context, args: Namespace) -> int:
             _remove(fresh)
             with open_writer(folder, fresh.name) as store:
                 export.restore(store, rows, newer)
+                back = stats.totals(store)["cases"]
         except BaseException:  # a ^C too: half a store holds words that nobody looks after
             _remove(fresh)
             raise
         aside = _set_aside(folder)
         fresh.replace(folder / FILE_NAME)
     if context.json:
-        context.screen.document({"cases": cases, "set_aside": [path.name for path in aside]})
+        context.screen.document({"cases": back, "set_aside": [path.name for path in aside]})
     else:
         kept = f"; the old store is kept as {aside[0].name}" if aside else ""
-        context.screen.line(f"{cases} cases restored{kept}")
+        left = f", {cases - back} forgotten ones left out" if back < cases else ""
+        context.screen.line(f"{back} cases restored{left}{kept}")
     return 0
 
 

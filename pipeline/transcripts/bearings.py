@@ -1,7 +1,7 @@
 """Where and when a line was written, also when it does not say so itself."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pipeline import clock
@@ -13,6 +13,7 @@ from pipeline.transcripts.fields import FIELD_MAX_CHARS, parse_version, text_fie
 PATH_MAX_CHARS = 4096
 UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
 """Of a line in a file whose own date no calendar holds."""
+SLACK = timedelta(days=1)
 
 
 class Bearings:
@@ -21,6 +22,8 @@ class Bearings:
     def __init__(self, file: TranscriptFile) -> None:
         self._stem = clean_surrogates(file.path.stem[:FIELD_MAX_CHARS])
         self._changed_at = clock.parse_instant(file.mtime_ns / 1e9) or UNDATED
+        self._latest = max(self._changed_at, clock.now()) + SLACK
+        """A later line was written by a wrong clock: it would be the newest for years."""
         self._at: datetime | None = None
         self.version: tuple[int, ...] | None = None
         """Of the client that wrote the nearest line before."""
@@ -30,7 +33,7 @@ class Bearings:
     def note(self, data: Mapping[str, Any]) -> None:
         """Remembers what later lines without these fields are read by."""
         self.version = parse_version(data.get("version")) or self.version
-        self._at = clock.parse_instant(data.get("timestamp")) or self._at
+        self._at = self._own_instant(data) or self._at
         self.cwd = self.cwd_of(data)
 
     def session_of(self, data: Mapping[str, Any]) -> str:
@@ -43,8 +46,12 @@ class Bearings:
 
     def instant_of(self, data: Mapping[str, Any]) -> tuple[datetime, bool]:
         """When the line was written, and whether that is inferred from others or from the file."""
-        at = clock.parse_instant(data.get("timestamp"))
+        at = self._own_instant(data)
         return at or self._at or self._changed_at, at is None
+
+    def _own_instant(self, data: Mapping[str, Any]) -> datetime | None:
+        at = clock.parse_instant(data.get("timestamp"))
+        return at if at and at <= self._latest else None
 
     def turn(
         self,

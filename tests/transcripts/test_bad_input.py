@@ -394,6 +394,16 @@ def test_no_time_can_break_the_days(tmp_path: Path, stamp: Any) -> None:
         assert clock.local_day(turn.at, ZoneInfo(name)).year > 2000
 
 
+def test_a_time_to_come_is_none(tmp_path: Path) -> None:
+    """A clock was wrong: the correction would be shown as the newest for years."""
+    path = write(tmp_path, lines(raw(said(5)), raw(said(6, timestamp="2999-03-01T00:00:00Z"))))
+    turns = read(path).human
+    assert [turn.inferred_at for turn in turns] == [False, True]
+    assert turns[1].at == turns[0].at
+    late = replace(found(path), mtime_ns=32_480_000_000 * 10**9)
+    assert [turn.inferred_at for turn in read(late).human] == [False, False], "the file is as late"
+
+
 @pytest.mark.parametrize("nanoseconds", [-(10**30), -1, 0, 10**19, 10**30])
 def test_no_date_of_a_file_can_break_it(tmp_path: Path, nanoseconds: int) -> None:
     path = write(tmp_path, lines(raw(without(said(1), "timestamp"))))
