@@ -9,6 +9,7 @@ from pipeline.propose.listing import Entry, entries, numbered
 from pipeline.propose.standing import Location
 from pipeline.records import Case
 from pipeline.screen import TYPE_COLORS
+from pipeline.wording import counted
 
 
 def cases_behind(context: Context, store: Store | None, number: int, hidden: bool) -> list[Case]:
@@ -37,7 +38,8 @@ def _heading(context: Context, entry: Entry, stands: Location | None) -> None:
         f"{proposal.state} {(proposal.decided_at or proposal.at).date()}",
     )
     context.screen.line(
-        f"  cases: {counts.cases} in {counts.sessions} sessions on {counts.days} days,"
+        f"  cases: {counts.cases} in {counted(counts.sessions, 'session')}"
+        f" on {counted(counts.days, 'day')},"
         f" {counts.first} to {counts.last}"
     )
     if text := note(entry, stands):

@@ -11,6 +11,7 @@ from pipeline.config import Config
 from pipeline.errors import UsageError
 from pipeline.files import lock, private_dir
 from pipeline.propose.start import Plan, carry_out, plan
+from pipeline.wording import counted
 
 
 def run(context: Context, args: Namespace) -> int:
@@ -44,7 +45,9 @@ def _say(context: Context, made: Plan) -> None:
     for path in paths:
         context.screen.line(f"{path}: {would}written")
     if made.copied:
-        context.screen.line(f"{made.ledger}: {len(made.copied)} events {would}copied from the home")
+        context.screen.line(
+            f"{made.ledger}: {counted(len(made.copied), 'event')} {would}copied from the home"
+        )
     if not paths and not made.copied:
         context.screen.line(f"{made.ledger}: everything is there already")
     takes = ", ".join(sorted(made.repos)) or "none, as the settings say"

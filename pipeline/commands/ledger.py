@@ -13,6 +13,7 @@ from pipeline.ledger.log import numbered
 from pipeline.ledger.report import Report
 from pipeline.ledger.verify import verify
 from pipeline.propose.books import books
+from pipeline.wording import counted
 
 PROBLEMS = 1
 
@@ -43,14 +44,10 @@ def _verify(context: Context, found: Books) -> int:
 
 
 def _sum(context: Context, report: Report) -> None:
-    state = _many(len(report.problems), "problem") if report.problems else "sound"
-    parts = [_many(report.events, "event")]
-    parts += [_many(report.commits, "version") + " in git"] if report.commits else []
+    state = counted(len(report.problems), "problem") if report.problems else "sound"
+    parts = [counted(report.events, "event")]
+    parts += [counted(report.commits, "version") + " in git"] if report.commits else []
     context.screen.line(f"{report.path}: {state} ({'; '.join((*parts, *report.notes))})")
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def _report(report: Report) -> dict[str, Any]:
@@ -93,7 +90,8 @@ def _what(event: Event) -> str:
     counts = event.counts
     if counts:
         return (
-            f"{counts.cases} cases, {counts.sessions} sessions, {counts.days} days, "
+            f"{counted(counts.cases, 'case')}, {counted(counts.sessions, 'session')},"
+            f" {counted(counts.days, 'day')}, "
             f"{counts.first} to {counts.last}"
         )
     parts = (event.reason, event.form, event.rule)

@@ -1,7 +1,7 @@
 """What a person who decides about a proposal has before them."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -33,6 +33,8 @@ class Matter:
     """Those on this machine that count for it, newest first."""
     taken_back: bool
     """There are cases of its bundle here, and none of them counts."""
+    thin: bool
+    """Some were taken back, and what counts here would not be raised any more."""
     tree: Tree | None
     """The working tree of its repository, when the command runs inside it."""
     last: Mapping[str, date]
@@ -48,15 +50,23 @@ def matter(context: Context, store: Store | None, number: int, what: Happening) 
     here = target.tree(cwd(), store)
     cases = counting(store, proposal.repo, proposal.type) if store else []
     every = read.Wanted(repo=proposal.repo, type=proposal.type, hidden=True)
+    heard = read.cases(store, every) if store else []
     return Matter(
         proposal,
         ledgers,
         tuple(cases),
-        bool(store and not cases and read.cases(store, every, 1)),
+        bool(heard and not cases),
+        len(cases) < len(heard) and not _repeats(cases, context.config),
         here if here and here.repo == proposal.repo else None,
         {f"{b.repo}/{b.type}": b.last for b in read.bundles(store)} if store else {},
         acceptances.recall(store, proposal.repo, proposal.type) if store else None,
     )
+
+
+def _repeats(cases: Sequence[Case], config: Config) -> bool:
+    """They alone would be raised."""
+    sessions, days = {case.session for case in cases}, {case.day for case in cases}
+    return len(sessions) >= config.raise_sessions and len(days) >= config.raise_days
 
 
 def counting(store: Store, repo: str, kind: CaseType) -> list[Case]:

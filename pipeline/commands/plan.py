@@ -13,6 +13,7 @@ from pipeline.ledger.event import Form, Happening, rule_hash
 from pipeline.propose import block, change, draft, scope, target
 from pipeline.propose.change import Change, Found
 from pipeline.propose.target import Target
+from pipeline.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,11 @@ def planned(context: Context, found: Matter, into: Target, document: Document, t
         warnings.append(
             "all its cases on this machine were taken back or say nothing by themselves;"
             f" `twice-told reject {found.proposal.number} --reason wrong` drops it"
+        )
+    elif found.thin:
+        warnings.append(
+            "some of its cases were taken back or say nothing by themselves: what is left on this"
+            f" machine ({counted(len(found.cases), 'case')}) would not be raised any more"
         )
     if same := draft.echoes(sentence, found.cases):
         warnings.append(f"the sentence repeats words of {', '.join(same)}; say it in your own")

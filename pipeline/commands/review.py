@@ -20,6 +20,7 @@ from pipeline.ledger.event import Happening, Reason
 from pipeline.ledger.fold import State
 from pipeline.propose import books
 from pipeline.screen import TYPE_COLORS
+from pipeline.wording import counted
 
 KEYS = "ceardsq?"
 ASKING = "m let the judge draft  "
@@ -159,7 +160,8 @@ def _head(context: Context, found: Matter, place: str, draft: Draft) -> None:
         f"proposal {proposal.number} ({place})  {proposal.repo}", kind, TYPE_COLORS[kind], ""
     )
     context.screen.line(
-        f"  {counts.cases} cases, {counts.sessions} sessions, {counts.days} days,"
+        f"  {counted(counts.cases, 'case')}, {counted(counts.sessions, 'session')},"
+        f" {counted(counts.days, 'day')},"
         f" {counts.first} to {counts.last}"
     )
     draft.take(drafting.from_template(context, found, planning.globs(found)))

@@ -14,6 +14,7 @@ from pipeline.errors import LedgerError
 from pipeline.ledger.fold import State
 from pipeline.propose.listing import entries
 from pipeline.screen import Screen
+from pipeline.wording import counted
 
 WEEKS, RULES = 12, 15
 
@@ -112,7 +113,10 @@ def _print(screen: Screen, figures: dict[str, Any]) -> None:
         f" in {totals['sessions']} sessions ({totals['files']} transcripts)"
     )
     shown = figures["shown"]
-    screen.line(f"shown to the agent: {shown['times']} times in {shown['sessions']} sessions")
+    screen.line(
+        f"shown to the agent: {counted(shown['times'], 'time')}"
+        f" in {counted(shown['sessions'], 'session')}"
+    )
     for name, counts in figures["cases"].items():
         parts = ", ".join(f"{number} {value}" for value, number in sorted(counts.items()))
         screen.line(f"by {name.replace('_', ' ')}: {parts or 'none'}")

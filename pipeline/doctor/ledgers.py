@@ -9,6 +9,7 @@ from pipeline.files import is_folder
 from pipeline.ledger.book import read
 from pipeline.ledger.verify import ahead_of, file_problems, forgotten
 from pipeline.propose.books import books
+from pipeline.wording import counted
 
 VERIFY = "twice-told ledger verify"
 
@@ -39,7 +40,9 @@ def sound(scene: Scene) -> Finding:
         )
     if ahead:
         return warn(f"{ahead} events come from the future: a machine's clock was wrong", VERIFY)
-    return ok(f"{events} events, each of them sound" if events else "nothing was raised yet")
+    return ok(
+        f"{counted(events, 'event')}, each of them sound" if events else "nothing was raised yet"
+    )
 
 
 def _again(team: Path) -> str:

@@ -9,6 +9,7 @@ from pipeline.doctor.finding import Finding, ok, quoted, red, warn
 from pipeline.doctor.scene import Scene
 from pipeline.errors import PipelineError
 from pipeline.install import schedule
+from pipeline.wording import counted
 
 OLD = timedelta(hours=48)
 SKEW = timedelta(minutes=5)
@@ -70,7 +71,9 @@ def sums(scene: Scene) -> Finding:
     if not run.adds_up:
         return red("the last run's figures do not add up", "twice-told collect --rebuild")
     if run.warnings:
-        return red(f"the last run gave {run.warnings} warnings", "twice-told status --json")
+        return red(
+            f"the last run gave {counted(run.warnings, 'warning')}", "twice-told status --json"
+        )
     return ok("they add up")
 
 

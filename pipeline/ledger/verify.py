@@ -4,11 +4,12 @@ Evidence of tampering, not prevention: whoever may write can add an event of goo
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from pipeline import clock, git
-from pipeline.errors import LedgerError
+from pipeline.errors import LedgerError, StoreError
 from pipeline.ledger import anchor, history
 from pipeline.ledger.anchor import Anchor
 from pipeline.ledger.book import Reading, content, read_bytes
@@ -38,8 +39,13 @@ def verify(path: Path, state_folder: Path, remember: bool = True) -> Report:
     except OSError:
         fault = Problem(str(path), "git ended before it was done", f"git -C {path.parent} fsck")
     else:
-        if not report.problems and remember:
+        if report.problems or not remember:
+            return report
+        try:
             _remember(file, known, commit, read_bytes(data))
+        except StoreError as error:  # what was found holds all the same
+            note = f"the next check will not know of this one: {error.message}"
+            return replace(report, notes=(*report.notes, note))
         return report
     return Report(path, 0, 0, (fault,), ())
 

@@ -13,6 +13,7 @@ byte. Markers inside code fences and open comments are somebody's text.
 """
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -28,6 +29,7 @@ _BEGIN = re.compile(rb"<!-- twice-told:begin ([012])( new)?(?: \([^()]*\))? -->\
 _RULE = re.compile(
     rb"<!-- twice-told:rule ([1-9][0-9]{0,9}) ([a-z0-9._-]+/[a-z-]+) ([0-9a-f]{16}) -->\s*\Z"
 )
+_CONFLICT = re.compile(rb"^(?:<{7} |>{7} )", re.MULTILINE)
 _END = re.compile(rb"<!-- twice-told:end -->\s*\Z")
 
 
@@ -129,9 +131,11 @@ def add(
 ) -> bytes:
     """The file with one more rule, the last in the block. `head` begins a file that is new.
 
-    Raises ConfigError as `parse`, and where a code fence or comment is open at the end.
+    Raises ConfigError as `parse`, for a file in UTF-16 or in the middle of a merge, and where a
+    code fence or comment is open at the end.
     """
     old = head if data is None else data
+    _check_is_markdown(old, where)
     found = parse(old, where)
     newline = _newline(old)
     mark = f"<!-- twice-told:rule {number} {bundle} {rule_hash(sentence)} -->"
@@ -148,6 +152,16 @@ def add(
     begin = b"<!-- twice-told:begin %d%s%s -->" % (before, new, HINT) + newline
     block = begin + rule + b"<!-- twice-told:end -->" + (b"" if before == 2 else newline)
     return old + newline * before + block
+
+
+def _check_is_markdown(data: bytes, where: str) -> None:
+    if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        raise ConfigError(f"{where} is UTF-16, not UTF-8", "save it as UTF-8; it was not touched")
+    if _CONFLICT.search(data):
+        raise ConfigError(
+            f"{where} holds the marks of a merge that is not finished",
+            "end the merge first; it was not touched",
+        )
 
 
 def remove(data: bytes, rule: Rule, where: str, head: bytes = b"") -> bytes | None:

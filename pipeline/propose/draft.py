@@ -1,7 +1,7 @@
 """The sentence of a rule: worded from what repeated, and checked wherever it comes from."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pipeline.errors import UsageError
 from pipeline.ledger.fold import Proposal
@@ -37,17 +37,25 @@ def worded(
     where = parts["repository"].format(repo=proposal.repo)
     # In backticks, as a folder's name may begin with @, which would be an import.
     where += parts["files"].format(files=" ".join(f"`{name}`" for name in files)) if files else ""
-    name = scope.tool(cases)
     counts = proposal.counts
     days = [case.day for case in cases] or [counts.first, counts.last]
-    times = parts["times"].format(
-        cases=len(cases) or counts.cases,
-        sessions=len({case.session for case in cases}) or counts.sessions,
-        tool=parts["tool"].format(tool=name) if name else "",
+    times = _often(
+        parts,
+        len(cases) or counts.cases,
+        len({case.session for case in cases}) or counts.sessions,
+        scope.tool(cases),
     )
-    span = parts["span"].format(first=min(days), last=max(days))
+    first, last = min(days), max(days)
+    span = parts["day" if first == last else "span"].format(first=first, last=last)
     form = parts["written"] if written else known.drafts[proposal.type]
     return form.format(where=where, times=times, span=span, sentence=_ended(written or ""))
+
+
+def _often(parts: Mapping[str, str], cases: int, sessions: int, tool: str | None) -> str:
+    once = cases == 1
+    name = "once" if once else "times_in_one_session" if sessions == 1 else "times"
+    after = parts["tool_once" if once else "tool"].format(tool=tool) if tool else ""
+    return parts[name].format(cases=cases, sessions=sessions, tool=after)
 
 
 def _ended(sentence: str) -> str:

@@ -23,6 +23,7 @@ from tests.collect.homes import MISSED, Done, command, driver, put, run, talk
 from tests.ledger.made import event
 from tests.ledger.repos import Clone
 from tests.ledger.waiting import has_open
+from tests.mounts import READ_ONLY, behind
 from tests.transcripts.builders import config as made_config
 
 H = Happening
@@ -280,6 +281,12 @@ def test_verify_speaks_of_both_ledgers(config: Config, team: Clone) -> None:
     (first, second) = json.loads(command(config, "ledger", "verify", "--json").stdout)
     assert (len(first["problems"]), second["problems"]) == (1, [])
     assert first.keys() == {"ledger", "events", "versions", "problems", "notes"}
+
+
+def test_verify_answers_where_nothing_can_be_remembered(config: Config, team: Clone) -> None:
+    done = behind(READ_ONLY, config, "ledger verify")
+    assert (done.returncode, "sound" in done.stdout) == (0, True), done.stderr
+    assert "the next check will not know of this one" in done.stdout
 
 
 def test_log_prints_the_events_of_a_proposal(config: Config, team: Clone) -> None:

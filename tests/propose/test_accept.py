@@ -305,7 +305,36 @@ def test_a_bare_case_counts_for_nothing(raised: Config, repo: Path) -> None:
         shown = command(raised, "show", "1").stdout
         assert other.id in shown
         assert bare.id not in shown
-        assert "1 times in 1 sessions" in command(raised, "accept", "1", "--dry-run").stdout
+        draft = command(raised, "accept", "1", "--dry-run").stdout
+        assert " was left out once, after " in draft
+        assert f" ({other.day})." in draft
+
+
+def test_evidence_that_was_taken_back_is_told(raised: Config, repo: Path) -> None:
+    """Half of it is no reason to raise; whoever accepts it all the same is told."""
+    command(raised, "dismiss", cases(raised)[0].id)
+    done = accept(raised)
+    assert done.returncode == 0, done.stderr
+    assert "some of its cases were taken back" in done.stderr
+    assert "(1 case) would not be raised any more" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        ("# Rules\n".encode("utf-16"), "not UTF-8"),
+        (b"# Rules\n<<<<<<< HEAD\n- A.\n=======\n- B.\n>>>>>>> theirs\n", "a merge"),
+    ],
+    ids=["UTF-16", "merge"],
+)
+def test_a_file_that_is_no_markdown_is_refused(
+    raised: Config, repo: Path, data: bytes, reason: str
+) -> None:
+    (repo / "CLAUDE.md").write_bytes(data)
+    done = accept(raised)
+    assert (done.returncode, reason in done.stderr) == (3, True), done.stderr
+    assert (repo / "CLAUDE.md").read_bytes() == data
+    assert states(raised)[0].state is State.RAISED
 
 
 def test_a_sentence_is_checked_and_refused_without_being_quoted(raised: Config, repo: Path) -> None:
