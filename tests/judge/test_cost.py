@@ -5,9 +5,10 @@ import math
 import pytest
 
 from pipeline.config import Backend
-from tests.collect.homes import answer, command
+from tests.collect.homes import answer, command, put, run, talk
 from tests.judge.conftest import NIGHT, Serve
 from tests.judge.test_consent import ON, settings
+from tests.propose.raised import exchange
 
 TYPED = ("lantern", "kite", "harbour")
 
@@ -88,14 +89,26 @@ def test_a_night_asks_about_no_more_cases_than_it_may(court: Serve) -> None:
 
 
 def test_the_same_words_are_paid_once(court: Serve) -> None:
-    from tests.collect.homes import put, run, talk
-
     here = court(lambda case, model: "wrong-result")
     put(here.root, "s1", talk("s1", "Why did you rename it?"))
     put(here.root, "s2", talk("s2", "Why did you rename it?", seconds=9000))
     run(here.config)
     assert here.night().agreed == 2
     assert here.server.calls() == 2
+
+
+def test_the_same_words_after_another_action_are_another_question(court: Serve) -> None:
+    here = court(lambda case, model: "wrong-result")
+    for number, tool in enumerate(("Bash", "Edit")):
+        name = f"s{number}"
+        records = exchange(
+            name, here.root, "Why did you rename it?", tool, 9000 * number, command="make"
+        )
+        put(here.root, name, records)
+    run(here.config)
+    assert {case.tool for case in here.cases()} == {"Bash", "Edit"}
+    assert here.night().agreed == 2
+    assert here.server.calls() == 4
 
 
 def test_cost_without_a_store_and_in_words(court: Serve) -> None:

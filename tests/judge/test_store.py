@@ -10,6 +10,8 @@ from pipeline.cases import export
 from pipeline.cases.store import open_writer
 from pipeline.commands.writing import writing
 from pipeline.config import Backend
+from pipeline.judge import prompts
+from pipeline.judge.night import FIRST, SECOND
 from tests.collect.homes import MISSED, answer, command, everywhere, put, run, talk
 from tests.judge.conftest import Court, Serve, undecided
 from tests.transcripts.builders import Record
@@ -168,6 +170,16 @@ def test_forgotten_cases_leave_nothing(here: Court) -> None:
     here.server.ended = True
     here.night()
     assert here.stored(f"SELECT count(*) FROM answers WHERE id = '{waits}'") == [(0,)]
+
+
+def test_each_answer_names_the_prompt_it_was_given_to(here: Court) -> None:
+    """Another prompt is another question; the digest is that of the file's text."""
+    found = {(model, prompt) for model, prompt in here.stored("SELECT model, prompt FROM answers")}
+    judge = here.config.judge
+    assert found == {
+        (judge.first.id, prompts.load(FIRST).digest), (judge.second.id, prompts.load(SECOND).digest)
+    }  # fmt: skip
+    assert len({prompt for _, prompt in found}) == 2
 
 
 def test_answers_hold_no_words(here: Court) -> None:

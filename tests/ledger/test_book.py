@@ -102,6 +102,38 @@ def test_a_short_write_leaves_every_byte_as_it_was(file: Path, room: int, tail: 
     assert read(file).events[-1] == MANY[2]
 
 
+SYNCED = """
+import os, sys
+from pathlib import Path
+told = []
+for name in ("write", "fsync", "replace", "rename"):
+    def call(*words, real=getattr(os, name), name=name, **more):
+        told.append(name)
+        return real(*words, **more)
+    setattr(os, name, call)
+from pipeline.files import write_private
+from pipeline.ledger.book import append
+from tests.ledger.test_book import MANY
+path = Path(sys.argv[1])
+append(path, MANY)
+told.clear()
+append(path, MANY[:1])
+print(*told)
+told.clear()
+write_private(path.with_name("private"), b"x")
+print(*told)
+"""
+
+
+def test_what_is_written_is_on_the_disk_before_anybody_relies_on_it(file: Path) -> None:
+    done = python(SYNCED, str(file))
+    appended, replaced = done.stdout.splitlines()
+    assert appended.split() == ["write", "fsync"], done.stderr
+    assert replaced.split() in (
+        ["write", "fsync", "replace", "fsync"], ["write", "fsync", "rename", "fsync"],
+    )  # fmt: skip
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")
 def test_a_device_is_no_ledger(file: Path) -> None:
     file.parent.mkdir()

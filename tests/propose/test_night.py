@@ -1,15 +1,19 @@
 """From transcripts to proposals: the stages of a night, its screens, and what it never loses."""
 
 import json
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pipeline.cases import repeats
+from pipeline.cases.meta import machine_id
 from pipeline.cases.repeats import Watched
 from pipeline.cases.store import open_writer
 from pipeline.config import Config
+from pipeline.files import private_dir
 from pipeline.ledger.book import append, read
 from pipeline.ledger.event import Counts, Event, Form, Happening, Reason
 from pipeline.records import CaseType
@@ -48,6 +52,16 @@ def told(config: Config, root: Path) -> Config:
     put(root, "s1", talk("s1", PLAIN, MISSED))
     put(root, "s2", talk("s2", PLAIN, AGAIN, VIOLATED, seconds=2 * DAY))
     return config
+
+
+def test_each_home_has_a_name_of_its_own_and_keeps_it(config: Config, tmp_path: Path) -> None:
+    names = []
+    for home in ("one", "two", "one"):
+        here = replace(config, home=tmp_path / home)
+        with open_writer(private_dir(here.local_cases)) as store:
+            names.append(machine_id(store))
+    assert names[0] == names[2] != names[1]
+    assert all(re.fullmatch("[0-9a-f]{16}", name) for name in names)
 
 
 def decide(config: Config, happening: Happening, days: int, **more: object) -> None:
