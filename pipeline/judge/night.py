@@ -130,19 +130,20 @@ def hear(asking: Asking, doubts: Sequence[Doubt]) -> dict[str, Said]:
 def plan(store: Store, config: Config, now: datetime, until: datetime | None = None) -> Plan:
     """What `judge` would ask, and what it would cost at most."""
     night = begun(config, now)
-    most = LOOKED_AT * config.judge.max_cases
-    doubts = doubted(config, judging.waiting(store, basis(config), night, until, most).first)
+    looked_at = LOOKED_AT * config.judge.max_cases
+    doubts = doubted(config, judging.waiting(store, basis(config), night, until, looked_at).first)
     budget = Budget.left(store, config.judge, night)
     share = config.judge.price_share
     heard = known(store, [q for doubt in doubts for q in (doubt.first, doubt.second)])
     away = under_way(store, config.judge, now)
     cases = 0
     for doubt in doubts:
-        taken = [
-            budget.takes(doubt.waiting.case.id, q.name, most_usd(q.request(), share))
-            for q in doubt.ahead(heard, away)
-        ]
-        cases += any(taken)
+        ahead = doubt.ahead(heard, away)
+        for place, question in enumerate(ahead):
+            most = most_usd(question.request(), share)
+            if not budget.takes(doubt.waiting.case.id, question.name, most):
+                break  # without the first model nobody asks the second
+            cases += not place
     return Plan(cases, sum(budget.reserved.values()), len(away))
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from pipeline.classify import engine, objects
 from pipeline.classify.rule import Packs
-from pipeline.records import Message
+from pipeline.records import Message, Source
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,25 @@ from pipeline.records import Message
 )
 def test_is_named(shipped: Packs, text: str, named: bool) -> None:
     message = Message(text)
+    found = engine.classify(shipped, message)
+    assert found is not None
+    assert objects.is_named(shipped, message, found) == named
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("You're right, sorry. I missed that.", False),
+        ("You're right, I missed the second parser.", True),
+        ("죄송합니다. 제가 놓쳤습니다.", False),
+        ("로그인 테스트를 제가 놓쳤습니다. 죄송합니다.", True),
+        ("申し訳ありません、見落としていました。", False),
+        ("抱歉，我漏掉了。", False),
+        ("抱歉，我漏掉了第二处调用。", True),
+    ],
+)
+def test_an_apology_alone_names_nothing(shipped: Packs, text: str, named: bool) -> None:
+    message = Message(text, source=Source.SELF)
     found = engine.classify(shipped, message)
     assert found is not None
     assert objects.is_named(shipped, message, found) == named

@@ -1,10 +1,13 @@
 """What is asked stays within the night's budget; what is told of the cost is what was counted."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
+from pipeline.cases.store import open_reader
 from pipeline.config import Backend
+from pipeline.judge import night
 from tests.collect.homes import answer, command, put, run, talk
 from tests.judge.conftest import NIGHT, Serve
 from tests.judge.test_consent import ON, settings
@@ -86,6 +89,21 @@ def test_a_night_asks_about_no_more_cases_than_it_may(court: Serve) -> None:
         assert len(seen) == expected
         here.nights += 1
     assert all(case.decided_by == "judge" for case in here.cases())
+
+
+def test_a_dearer_first_model_is_asked_about_no_more_cases(court: Serve) -> None:
+    """Where it costs too much, the second is not asked in its place."""
+    here = court(some)
+    here.ask(20)
+    planned = []
+    for price in (1.0, 10.0, 100.0, 1000.0, 10_000.0):
+        first = replace(here.config.judge.first, usd_in=price, usd_out=price)
+        here.set(max_usd=0.05, first=first)
+        with open_reader(here.config.local_cases) as store:
+            assert store is not None
+            planned.append(night.plan(store, here.config, NIGHT).cases)
+    assert planned == sorted(planned, reverse=True)
+    assert planned[0] > planned[-1] == 0
 
 
 def test_the_same_words_are_paid_once(court: Serve) -> None:
