@@ -30,7 +30,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("transcripts",),
     ("config", "documents"),
     ("folders", "settings"),
-    ("clock", "files", "git"),
+    ("clock", "files", "git", "wording"),
     ("records", "errors", "resources"),
     ("__version__",),
 )
